@@ -76,13 +76,13 @@ module.exports = {
       name: 'embedded-parts-are-self-contained',
       severity: 'error',
       from: { path: '^local/(service-bus|cosmos-db|functions-host)/' },
-      to: { path: '^local/', pathNot: ['^local/$1/', '^local/journal/index\\.ts$'] },
+      to: { path: '^local/', pathNot: ['^local/$1/', '^local/(journal|faults)/index\\.ts$'] },
     },
     {
       name: 'embedded-parts-have-one-door',
       severity: 'error',
       from: { path: '^(local/[^/]+\\.ts|cli/|bench/)' },
-      to: { path: '^local/(service-bus|cosmos-db|functions-host|journal)/', pathNot: '/index\\.ts$' },
+      to: { path: '^local/(service-bus|cosmos-db|functions-host|journal|faults)/', pathNot: '/index\\.ts$' },
     },
     {
       name: 'cli-uses-public-surfaces-only',
