@@ -9,24 +9,5 @@
  *    already holds must change nothing.
  */
 
-/** How a journal is opened. */
-export interface JournalOptions {
-  /** Directory of this journal alone; created when missing. A second process on the same directory is refused. */
-  readonly directory: string;
-  /** 'never' survives kill -9; 'always' also survives power loss (group commit). */
-  readonly fsync: 'never' | 'always';
-  /** Called for each stored record, in order, before `openJournal` resolves. */
-  readonly replay: (record: Buffer) => void;
-  /** The present state as records. May be iterated over several turns of the event loop while appends go on. */
-  readonly snapshot: () => Iterable<Buffer>;
-}
-
-/** An open journal. */
-export interface Journal {
-  /** Appends one record; resolves when it is durable. Appends of one turn of the event loop share one write. */
-  append(record: Buffer): Promise<void>;
-  /** Flushes what is pending and releases the directory. */
-  close(): Promise<void>;
-}
-
+export type { Journal, JournalOptions } from './types.js';
 export { openJournal } from './journal.js';
