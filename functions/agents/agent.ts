@@ -1,0 +1,72 @@
+/**
+ * Step 5 of the article: what every agent does around the call to its remote service (R21–R27).
+ *
+ * Invariants
+ * G1 No call is started after completeBy, and none beyond the allowance of the request (R25, R50, C47).
+ * G2 Every call carries the request's idempotency key and fencing token (R23, R101).
+ * G3 Only a definite outcome is answered. An unknown one is silence, which the scheduler's timer turns into a timeout (R27, T23).
+ * G4 An agent never recovers the workflow itself (R26).
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentReply } from '../contracts/agent-reply.js';
+import type { AgentRequest } from '../contracts/agent-request.js';
+import { msBetween } from '../contracts/timestamp.js';
+import type { Clock, Telemetry } from '../state/ports.js';
+import type { RemoteCall, RemoteOutcome, RemoteService } from './remote-service.js';
+
+/** One agent: its name and how a request becomes a call to its remote service. */
+export interface Agent {
+  readonly name: string;
+  readonly toRemoteCall: (request: AgentRequest) => Pick<RemoteCall, 'operation' | 'body'>;
+}
+
+/** What an agent needs. */
+export interface AgentDeps {
+  readonly remote: RemoteService;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  /** Wait before the next call of the same request, in milliseconds; up to twice as long with jitter. */
+  readonly retryDelayMs: number;
+  /** 0 to 1; seeded in tests. */
+  readonly random: () => number;
+}
+
+/** Does what the request asks, within its deadline and allowance. `undefined`: nothing definite to say. */
+export async function serveRequest(
+  agent: Agent,
+  request: AgentRequest,
+  deps: AgentDeps,
+): Promise<AgentReply | undefined> {
+  const outcome = await callWithinAllowance(agent, request, deps);
+  const { orderId, attempt, stepId } = request;
+  const isDefinite = outcome.kind !== 'unknown' && outcome.kind !== 'fenced';
+  deps.telemetry.event(isDefinite ? 'agent-replied' : 'agent-silent', {
+    orderId,
+    attempt,
+    stepId,
+    outcome: outcome.kind,
+  });
+  return isDefinite ? toReply(request, outcome) : undefined; // G3
+}
+
+async function callWithinAllowance(agent: Agent, request: AgentRequest, deps: AgentDeps): Promise<RemoteOutcome> {
+  const { idempotencyKey, fencingToken, callAllowance } = request;
+  const call = { ...agent.toRemoteCall(request), idempotencyKey, fencingToken }; // G2
+  for (let calls = 1; calls <= callAllowance; calls += 1) {
+    const remainingMs = msBetween(deps.clock.now(), request.completeBy);
+    if (remainingMs <= 0) break; // G1
+    const outcome = await deps.remote.call(call, AbortSignal.timeout(remainingMs));
+    if (outcome.kind !== 'unknown') return outcome;
+    if (calls < callAllowance) await delay(deps.retryDelayMs * (1 + deps.random()));
+  }
+  return { kind: 'unknown' };
+}
+
+type Definite = Exclude<RemoteOutcome, { kind: 'unknown' | 'fenced' }>;
+
+function toReply(request: AgentRequest, outcome: Definite): AgentReply {
+  const { requestId, replyToken, orderId, attempt, stepId } = request;
+  const ids = { schemaVersion: 1, requestId, replyToken, orderId, attempt, stepId } as const;
+  if (outcome.kind === 'succeeded') return { ...ids, outcome: 'succeeded', result: { reference: outcome.reference } };
+  return { ...ids, outcome: outcome.kind, error: { code: outcome.code, message: outcome.message } };
+}

@@ -1,0 +1,44 @@
+import { app } from '@azure/functions';
+import { app as durableApp } from 'durable-functions';
+import { agentActivityInputSchema } from '../contracts/agent-activity.js';
+import { receive } from '../azure/service-bus-trigger.js';
+import { activityRequest, agentDeps, services, triggerDeps } from '../services.js';
+import { serveRequest } from './agent.js';
+import type { Agent } from './agent.js';
+import { inventoryAgent } from './inventory-agent.js';
+import { paymentAgent } from './payment-agent.js';
+import { agentRequestQueue, serveMessage } from './serve-message.js';
+import { shippingAgent } from './shipping-agent.js';
+
+type RemoteSetting = Parameters<typeof agentDeps>[1];
+
+/** An agent behind a request and a reply queue (R93). */
+function registerQueueAgent(agent: Agent, remote: RemoteSetting): void {
+  const queue = agentRequestQueue(agent);
+  app.serviceBusQueue(`${agent.name}-agent`, {
+    queueName: queue,
+    connection: 'ServiceBusConnection',
+    handler: (body, context) => {
+      const deps = { ...agentDeps(context, remote), sender: services().sender };
+      return receive(
+        { queue, body, context },
+        (message) => serveMessage(agent, message.body, deps),
+        triggerDeps(context),
+      );
+    },
+  });
+}
+
+/** An agent as an activity of this app (R93). It gets ids only and builds its request itself. */
+function registerActivityAgent(agent: Agent, remote: RemoteSetting): void {
+  durableApp.activity(agent.name, {
+    handler: async (input, context) => {
+      const request = await activityRequest(agentActivityInputSchema.parse(input));
+      return request === undefined ? null : ((await serveRequest(agent, request, agentDeps(context, remote))) ?? null);
+    },
+  });
+}
+
+registerQueueAgent(paymentAgent, 'PAYMENT_URL');
+registerActivityAgent(inventoryAgent, 'INVENTORY_URL');
+registerQueueAgent(shippingAgent, 'SHIPPING_URL');

@@ -1,0 +1,10 @@
+import type { Agent } from './agent.js';
+
+/** Reserves the goods of an order, or releases them. */
+export const inventoryAgent: Agent = {
+  name: 'inventory',
+  toRemoteCall: ({ action, orderId, payload }) =>
+    action === 'do'
+      ? { operation: 'reservations', body: { orderId, ...payload } }
+      : { operation: 'releases', body: { orderId } },
+};

@@ -1,0 +1,10 @@
+import type { Agent } from './agent.js';
+
+/** Takes the payment of an order, or refunds it. */
+export const paymentAgent: Agent = {
+  name: 'payment',
+  toRemoteCall: ({ action, orderId, payload }) =>
+    action === 'do'
+      ? { operation: 'charges', body: { orderId, ...payload } }
+      : { operation: 'refunds', body: { orderId } },
+};

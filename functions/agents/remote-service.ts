@@ -1,0 +1,27 @@
+/** What an agent knows of a remote service, whatever its protocol. */
+
+/** One call that may have a side effect. */
+export interface RemoteCall {
+  /** Operation of the service, for example `charges`. */
+  readonly operation: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Two calls with one key have one effect (R23). */
+  readonly idempotencyKey: string;
+  /** A call with a lower token than the service has seen for the order must be refused (R101). */
+  readonly fencingToken: number;
+}
+
+/** How a call ended. Only what is definite is told as definite (T23). */
+export type RemoteOutcome =
+  | { readonly kind: 'succeeded'; readonly reference: string }
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string }
+  /** A newer attempt has been here: this one has nothing more to say. */
+  | { readonly kind: 'fenced' }
+  /** It may or may not have happened: the same key may be tried again. */
+  | { readonly kind: 'unknown' };
+
+/** A remote service. Expected endings are outcomes; it never throws for them. */
+export interface RemoteService {
+  call(call: RemoteCall, signal: AbortSignal): Promise<RemoteOutcome>;
+}

@@ -1,0 +1,30 @@
+import { parseAgentRequest } from '../contracts/agent-request.js';
+import type { Rejection } from '../contracts/rejection.js';
+import type { QueueSender } from '../state/ports.js';
+import { serveRequest } from './agent.js';
+import type { Agent, AgentDeps } from './agent.js';
+
+/** Request queue of an agent. */
+export function agentRequestQueue(agent: Agent): string {
+  return `${agent.name}-requests`;
+}
+
+/** Reply queue of an agent. */
+function agentReplyQueue(agent: Agent): string {
+  return `${agent.name}-replies`;
+}
+
+/** Serves one request message: the reply goes to the agent's reply queue under the request's id, so a repeat is dropped. */
+export async function serveMessage(
+  agent: Agent,
+  body: unknown,
+  deps: AgentDeps & { readonly sender: QueueSender },
+): Promise<Rejection | undefined> {
+  const parsed = parseAgentRequest(body);
+  if (!parsed.ok) return parsed.rejection;
+  const reply = await serveRequest(agent, parsed.value, deps);
+  if (reply === undefined) return undefined;
+  const { requestId: messageId, orderId: correlationId } = reply;
+  await deps.sender.send(agentReplyQueue(agent), { messageId, correlationId, body: reply });
+  return undefined;
+}

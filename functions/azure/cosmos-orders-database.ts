@@ -1,0 +1,55 @@
+import type { Database, ItemResponse } from '@azure/cosmos';
+import { orderSchema } from '../contracts/order.js';
+import type { Order } from '../contracts/order.js';
+import { PermanentError } from '../state/errors.js';
+import type { OrdersDatabase } from '../state/ports.js';
+import { cosmosError, statusCodeOf } from './errors.js';
+import { createRecentMap } from './recent-map.js';
+
+const containerName = 'orders';
+
+/** The order under a property of its own: no field of it can have a meaning to the store (C25). */
+interface OrderDocument {
+  readonly id: string;
+  readonly order: Order;
+}
+
+/** The orders database over the Cosmos DB container `orders`. An order never changes, so recent ones are remembered. */
+export function createCosmosOrdersDatabase(database: Database, rememberedOrders = 2_000): OrdersDatabase {
+  const container = database.container(containerName);
+  const recent = createRecentMap<Order>(rememberedOrders);
+
+  const read = async (orderId: string): Promise<Order | undefined> => {
+    try {
+      const response: ItemResponse<OrderDocument> = await container.item(orderId, orderId).read<OrderDocument>();
+      if (response.resource === undefined) return undefined;
+      return recent.set(orderId, storedOrder(response.resource));
+    } catch (error) {
+      throw error instanceof PermanentError ? error : cosmosError(error);
+    }
+  };
+
+  return {
+    createIfAbsent: async (order) => {
+      try {
+        await container.items.create<OrderDocument>(
+          { id: order.orderId, order },
+          { contentResponseOnWriteEnabled: false },
+        );
+        return { created: true, stored: recent.set(order.orderId, order) };
+      } catch (error) {
+        if (statusCodeOf(error) !== 409) throw cosmosError(error);
+        const stored = await read(order.orderId);
+        if (stored === undefined) throw cosmosError(error);
+        return { created: false, stored };
+      }
+    },
+    get: async (orderId) => recent.get(orderId) ?? (await read(orderId)),
+  };
+}
+
+function storedOrder(document: OrderDocument): Order {
+  const parsed = orderSchema.safeParse(document.order);
+  if (parsed.success) return parsed.data;
+  throw new PermanentError('MalformedOrder', `the stored order ${document.id} does not fit the contract`);
+}

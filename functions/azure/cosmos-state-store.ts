@@ -1,0 +1,118 @@
+/**
+ * The state store over the Cosmos DB container `order-state`: id = partition key = orderId (R76).
+ *
+ * Invariants
+ * C1 Every change is one replace with If-Match (I1); a batch or a patch is not needed, so any emulator will do.
+ * C2 The remembered versions are a hint: a stale one costs a conflict and a read, nothing more.
+ */
+import type { Container, Database, SqlQuerySpec } from '@azure/cosmos';
+import { PermanentError } from '../state/errors.js';
+import type { MalformedRecord, RecordPage, ReplaceResult, StateStore, VersionedRecord } from '../state/ports.js';
+import { stateRecordSchema, terminalStates } from '../state/state-record.js';
+import type { StateRecord } from '../state/state-record.js';
+import { cosmosError, statusCodeOf } from './errors.js';
+import { createRecentMap } from './recent-map.js';
+import { expiredQuery, pendingQuery, unsentQuery, withoutDeadlineQuery } from './state-queries.js';
+
+const containerName = 'order-state';
+
+const conflictCodes: readonly (number | undefined)[] = [412, 409, 404];
+
+/** Creates the state store; `rememberedRecords` bounds its memory. */
+export function createCosmosStateStore(database: Database, rememberedRecords = 5_000): StateStore {
+  const container = database.container(containerName);
+  const recent = createRecentMap<VersionedRecord>(rememberedRecords);
+  const remember = (versioned: VersionedRecord): VersionedRecord => recent.set(versioned.record.orderId, versioned);
+
+  const getLatest = async (orderId: string): Promise<VersionedRecord | undefined> => {
+    const versioned = await readRecord(container, orderId);
+    return versioned === undefined ? undefined : remember(versioned);
+  };
+
+  return {
+    createIfAbsent: async (record) => {
+      try {
+        const { etag } = await container.items.create(record, { contentResponseOnWriteEnabled: false });
+        remember({ record, etag });
+        return 'created';
+      } catch (error) {
+        if (statusCodeOf(error) === 409) return 'exists';
+        throw cosmosError(error);
+      }
+    },
+    get: async (orderId) => recent.get(orderId) ?? (await getLatest(orderId)),
+    getLatest,
+    replaceIfUnchanged: async (record, etag) => {
+      const result = await replace(container, record, etag);
+      if (result.kind === 'replaced') remember(result.versioned);
+      else recent.delete(record.orderId);
+      return result;
+    },
+    pagePending: (query) => pages(container, pendingQuery(query), query.pageSize),
+    pageExpired: (query) => pages(container, expiredQuery(query), query.pageSize),
+    pageWithoutDeadline: (state, unchangedSince, pageSize) =>
+      pages(container, withoutDeadlineQuery(state, unchangedSince), pageSize),
+    pageUnsent: (since, pageSize) => pages(container, unsentQuery(terminalStates, since), pageSize),
+  };
+}
+
+async function readRecord(container: Container, orderId: string): Promise<VersionedRecord | undefined> {
+  let document: unknown;
+  try {
+    document = (await container.item(orderId, orderId).read()).resource;
+  } catch (error) {
+    throw cosmosError(error);
+  }
+  if (document === undefined) return undefined;
+  const read = readDocument(document);
+  if ('problem' in read) throw new PermanentError('MalformedRecord', `record ${orderId}: ${read.problem}`);
+  return read;
+}
+
+async function replace(container: Container, record: StateRecord, etag: string): Promise<ReplaceResult> {
+  try {
+    const accessCondition = { type: 'IfMatch', condition: etag };
+    const options = { accessCondition, contentResponseOnWriteEnabled: false };
+    const response = await container.item(record.orderId, record.orderId).replace(record, options);
+    return { kind: 'replaced', versioned: { record, etag: response.etag } };
+  } catch (error) {
+    if (conflictCodes.includes(statusCodeOf(error))) return { kind: 'conflict' };
+    throw cosmosError(error);
+  }
+}
+
+/** One iterator for the whole scan: ordered pages over several partitions carry no continuation token. */
+async function* pages(container: Container, query: SqlQuerySpec, pageSize: number): AsyncGenerator<RecordPage> {
+  const iterator = container.items.query<unknown>(query, { maxItemCount: pageSize });
+  try {
+    while (iterator.hasMoreResults()) {
+      const { resources, requestCharge } = await iterator.fetchNext();
+      yield toPage(resources, requestCharge);
+    }
+  } catch (error) {
+    throw cosmosError(error);
+  }
+}
+
+function toPage(documents: readonly unknown[], requestCharge: number): RecordPage {
+  const records: VersionedRecord[] = [];
+  const malformed: MalformedRecord[] = [];
+  for (const document of documents) {
+    const read = readDocument(document);
+    if ('problem' in read) malformed.push(read);
+    else records.push(read);
+  }
+  return { records, malformed, requestCharge };
+}
+
+const systemProperties: readonly string[] = ['_rid', '_self', '_attachments', '_ts'];
+
+/** System properties of the service do not belong to the record; `_etag` is its version. */
+function readDocument(document: unknown): VersionedRecord | MalformedRecord {
+  const { _etag, ...stored } = document as Record<string, unknown>;
+  const fields = Object.fromEntries(Object.entries(stored).filter(([name]) => !systemProperties.includes(name)));
+  const parsed = stateRecordSchema.safeParse(fields);
+  if (parsed.success) return { record: parsed.data, etag: String(_etag) };
+  const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+  return { id: String(fields['id']), problem: problem.slice(0, 500) };
+}

@@ -1,0 +1,100 @@
+/**
+ * All settings of the app in one schema. Read once at start; every problem is reported together, naming the setting and
+ * what it must look like. Nothing else reads `process.env`.
+ */
+import { z } from 'zod';
+
+const flag = z.enum(['true', 'false'], 'expected true or false').transform((text) => text === 'true');
+
+const wholeNumber = (min: number, max: number): z.ZodType<number> =>
+  z
+    .string()
+    .regex(/^\d{1,12}$/, `expected a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `expected a whole number from ${min} to ${max}`);
+
+const milliseconds = (min: number, max: number): z.ZodType<number> => wholeNumber(min, max);
+
+const url = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
+
+const schedule = z.string().regex(/^(\S+ ){5}\S+$/, 'expected a schedule of six fields, for example "*/10 * * * * *"');
+
+const applicationList = z
+  .string()
+  .regex(/^[a-z0-9-]+(,[a-z0-9-]+)*$/, 'expected application names separated by commas')
+  .transform((text) => text.split(','));
+
+const hour = 3_600_000;
+
+/** One setting each, in the order of docs/configuration.md. Times are in milliseconds. */
+export const settingsSchema = z.object({
+  APPLICATIONS: applicationList.describe('Registered applications; each has its own queue status-<name>.'),
+  ServiceBusConnection: z.string().min(1).optional().describe('Connection string of the namespace; only on a laptop.'),
+  ServiceBusConnection__fullyQualifiedNamespace: z
+    .string()
+    .regex(/^[a-z0-9.-]+$/i, 'expected a host name like my-namespace.servicebus.windows.net')
+    .optional()
+    .describe('Host name of the namespace; in Azure, with managed identity.'),
+  COSMOS_ENDPOINT: url.describe('Address of the Cosmos DB account.'),
+  COSMOS_KEY: z.string().min(1).optional().describe('Account key; only on a laptop. Absent: managed identity.'),
+  COSMOS_DATABASE: z.string().min(1).describe('Database that holds the containers orders and order-state.'),
+  AZURE_CLIENT_ID: z.guid('expected a GUID').optional().describe('Client id of the user-assigned identity; in Azure.'),
+  STARTER_SCHEDULE: schedule.describe('When the starter looks for waiting orders.'),
+  STARTER_PAGE_SIZE: wholeNumber(1, 1000).describe('Orders read in one page.'),
+  STARTER_MAX_PER_RUN: wholeNumber(1, 100_000).describe('Orders started in one run at most.'),
+  STARTER_CONCURRENCY: wholeNumber(1, 256).describe('Orders claimed and started at the same time.'),
+  CLAIM_LEASE_MS: milliseconds(1_000, hour).describe('How long a claimed attempt may take to start.'),
+  RELEASE_BACKOFF_MS: milliseconds(100, hour).describe('Wait after the runtime has refused a start.'),
+  STEP_DEADLINE_MS: milliseconds(500, 24 * hour).describe('How long a step may take.'),
+  MAX_FAILURES: wholeNumber(1, 100).describe('Failed attempts after which an order is given up.'),
+  ORDER_LIFETIME_MS: milliseconds(1_000, 720 * hour).describe('Task-level deadline of an order.'),
+  SUPERVISOR_SCHEDULE: schedule.describe('When the supervisor looks for expired attempts.'),
+  SUPERVISOR_GRACE_MS: milliseconds(0, hour).describe('How long past its deadline an attempt is left alone.'),
+  SUPERVISOR_WINDOW_MS: milliseconds(1_000, 720 * hour).describe('How far back the first pages look.'),
+  SUPERVISOR_PAGE_SIZE: wholeNumber(1, 1000).describe('Records read in one page.'),
+  SUPERVISOR_MAX_PER_RUN: wholeNumber(1, 100_000).describe('Attempts recovered in one run at most.'),
+  RETRY_BACKOFF_MS: milliseconds(100, 24 * hour).describe('Wait before the second attempt; doubles with each failure.'),
+  RETRY_MAX_BACKOFF_MS: milliseconds(100, 24 * hour).describe('Longest wait between attempts.'),
+  START_BY_MS: milliseconds(1_000, 24 * hour).describe('How long a waiting order may wait before that is noticed.'),
+  PAYMENT_URL: url.describe('Remote service of the payment agent.'),
+  INVENTORY_URL: url.describe('Remote service of the inventory agent.'),
+  SHIPPING_URL: url.describe('Remote service of the shipping agent.'),
+  AGENT_RETRY_DELAY_MS: milliseconds(10, hour).describe(
+    'Wait of an agent before it calls again, within its allowance.',
+  ),
+  DEMO_REMOTES_ENABLED: flag.describe('Simulated remote services in this app; true only for demonstrations.'),
+});
+
+const configSchema = settingsSchema
+  .refine((s) => s.ServiceBusConnection ?? s.ServiceBusConnection__fullyQualifiedNamespace, {
+    path: ['ServiceBusConnection'],
+    error: 'set a connection string, or ServiceBusConnection__fullyQualifiedNamespace for managed identity',
+  })
+  .refine((s) => s.RETRY_MAX_BACKOFF_MS >= s.RETRY_BACKOFF_MS, {
+    path: ['RETRY_MAX_BACKOFF_MS'],
+    error: 'expected at least RETRY_BACKOFF_MS',
+  });
+
+/** The parsed settings under their names. */
+export type Config = Readonly<z.infer<typeof configSchema>>;
+
+/**
+ * Parses the settings.
+ *
+ * @throws Error that lists every wrong or missing setting with its expected form, never with a value
+ */
+export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const isSet = (entry: [string, string | undefined]): boolean => entry[1] !== undefined && entry[1] !== '';
+  const parsed = configSchema.safeParse(Object.fromEntries(Object.entries(environment).filter(isSet)));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => {
+    const isMissing = issue.code === 'invalid_type' && environment[String(issue.path[0])] === undefined;
+    return `  ${issue.path.join('.')}: ${isMissing ? 'is not set' : issue.message}`;
+  });
+  throw new Error(`The app cannot start, ${problems.length} setting(s) need attention:\n${problems.join('\n')}`);
+}
+
+/** The settings of this process. */
+export function loadConfig(): Config {
+  return parseConfig(process.env);
+}

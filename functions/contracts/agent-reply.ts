@@ -1,0 +1,51 @@
+/**
+ * What an agent answers. A definite no is `refused`, an unrecoverable fault is `failed`; an unknown outcome gets no
+ * reply at all and becomes a timeout (R27, T23).
+ */
+import { z } from 'zod';
+import { agentRequestId, attemptSchema, orderIdSchema, stepIdSchema } from './identifiers.js';
+import { decodeMessageBody } from './message-body.js';
+import { describeIssues, rejected } from './rejection.js';
+import type { Parsed } from './rejection.js';
+
+/** Longest error message that travels in a reply, in characters. */
+export const maxReplyMessageLength = 500;
+
+/** A small flat object of references (T27): what does not fit belongs into a store of the agent's own. */
+const stepResultSchema = z
+  .record(z.string().max(64), z.union([z.string().max(256), z.number(), z.boolean()]))
+  .refine((result) => Object.keys(result).length <= 20, 'expected at most 20 fields');
+
+const stepErrorSchema = z.object({
+  code: z.string().regex(/^[A-Za-z][A-Za-z0-9]{0,63}$/, 'expected a code of 1 to 64 letters and digits'),
+  message: z.string().transform((message) => message.slice(0, maxReplyMessageLength)),
+});
+
+export const agentReplySchema = z.object({
+  schemaVersion: z.literal(1),
+  requestId: z.string(),
+  replyToken: z.guid(),
+  orderId: orderIdSchema,
+  attempt: attemptSchema,
+  stepId: stepIdSchema,
+  outcome: z.enum(['succeeded', 'refused', 'failed']),
+  result: stepResultSchema.optional(),
+  error: stepErrorSchema.optional(),
+});
+
+export type StepResult = z.infer<typeof stepResultSchema>;
+export type StepError = z.infer<typeof stepErrorSchema>;
+export type AgentReply = z.infer<typeof agentReplySchema>;
+
+/** Reads an agent's reply; its ids must agree with each other (C4). */
+export function parseAgentReply(body: unknown): Parsed<AgentReply> {
+  const message = decodeMessageBody(body);
+  if (message === undefined) return rejected('InvalidMessage', 'expected a JSON object with the agent reply');
+  const parsed = agentReplySchema.safeParse(message);
+  if (!parsed.success) return rejected('InvalidReply', describeIssues(parsed.error));
+  const { requestId, orderId, attempt, stepId } = parsed.data;
+  const idsAgree = requestId === agentRequestId(orderId, attempt, stepId);
+  return idsAgree
+    ? { ok: true, value: parsed.data }
+    : rejected('InvalidReply', 'requestId: expected <orderId>.<attempt>.<stepId> of this reply');
+}

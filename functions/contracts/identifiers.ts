@@ -1,0 +1,72 @@
+/**
+ * Every identifier of the system, derived and never random (R23, T28, T31, T32).
+ *
+ * Invariants
+ * ID1 What the broker or the runtime must tell apart per attempt carries the attempt: instance id, request id.
+ * ID2 What the remote service must recognise over all attempts does not carry it: the idempotency keys.
+ * ID3 An order id fits every id of Cosmos DB, Durable Functions and Service Bus, and survives an unencoded URL (C5, T18).
+ */
+import { z } from 'zod';
+
+/** Grammar of an order id: 1 to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
+export const orderIdSchema = z
+  .string({ error: 'expected a JSON string' })
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/,
+    'expected 1 to 64 letters, digits, _ or -, starting with a letter or digit',
+  );
+
+/** Grammar of an application name; its status queue is `status-<name>`. */
+export const applicationSchema = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'expected 1 to 40 lower-case letters, digits or -');
+
+/** Grammar of a step id. */
+export const stepIdSchema = z.string().regex(/^[a-z][a-z0-9-]{0,23}$/, 'expected a step id');
+
+/** An attempt number: 1 for the first claim of an order, growing by one with each claim (I3). */
+export const attemptSchema = z.int().min(1);
+
+/** Id of the one orchestration that runs this attempt (R85). */
+export function orchestrationInstanceId(orderId: string, attempt: number): string {
+  return `${orderId}.${attempt}`;
+}
+
+/** Identity of one agent request and its broker MessageId: differs in every attempt, else duplicate detection swallows the retry (C1). */
+export function agentRequestId(orderId: string, attempt: number, stepId: string): string {
+  return `${orderId}.${attempt}.${stepId}`;
+}
+
+/** Name of the external event that carries the reply of a step: one name a step, so a late reply cannot answer another (T16). */
+export function replyEventName(stepId: string): string {
+  return `reply.${stepId}`;
+}
+
+/** Key by which the remote service recognises the step's one effect, the same in every attempt (R23). */
+export function idempotencyKey(orderId: string, stepId: string): string {
+  return `${orderId}.${stepId}`;
+}
+
+/** Key by which the remote service recognises the undo of a step, the same in every attempt. */
+export function undoIdempotencyKey(orderId: string, stepId: string): string {
+  return `${idempotencyKey(orderId, stepId)}.undo`;
+}
+
+/** Broker MessageId of a status message; `seq` grows with each status of the order (C1). */
+export function statusMessageId(orderId: string, seq: number): string {
+  return `${orderId}.${seq}`;
+}
+
+/** Queue on which an application receives its status messages (R114). */
+export function statusQueueName(application: string): string {
+  return `status-${application}`;
+}
+
+/**
+ * MessageId that our client gives an order: a repeat is dropped by the broker, a conflicting resend is not.
+ *
+ * @param orderHash hexadecimal SHA-256 of the canonical order
+ */
+export function orderMessageId(orderId: string, orderHash: string): string {
+  return `${orderId}.${orderHash.slice(0, 12)}`;
+}

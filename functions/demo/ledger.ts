@@ -1,0 +1,74 @@
+/**
+ * What the simulated remote services remember: one entry for each order and service, so that a test can count effects.
+ *
+ * Invariants
+ * L1 An idempotency key has one effect, however often it is asked for.
+ * L2 A call with a lower fencing token than one seen is refused.
+ * L3 An undo leaves a tombstone: an effect that arrives after its undo is refused (T73).
+ */
+
+/** One order at one remote service. */
+export interface LedgerEntry {
+  readonly id: string;
+  readonly orderId: string;
+  readonly service: string;
+  readonly highestToken: number;
+  readonly effect: { readonly key: string; readonly reference: string; readonly token: number } | null;
+  readonly undo: { readonly key: string; readonly token: number } | null;
+}
+
+/** Stored entries. `put` answers false when the entry has changed since it was read (or exists, without `etag`). */
+export interface LedgerStore {
+  get(orderId: string, service: string): Promise<{ entry: LedgerEntry; etag: string } | undefined>;
+  put(entry: LedgerEntry, etag: string | undefined): Promise<boolean>;
+}
+
+/** A call as the ledger sees it. */
+export interface LedgerCall {
+  readonly orderId: string;
+  readonly service: string;
+  readonly action: 'do' | 'undo';
+  readonly key: string;
+  readonly token: number;
+}
+
+/** How the ledger answers a call. */
+export type LedgerAnswer =
+  { readonly kind: 'done'; readonly reference: string } | { readonly kind: 'staleToken' } | { readonly kind: 'undone' };
+
+/** Id of an entry. */
+export function ledgerEntryId(orderId: string, service: string): string {
+  return `${orderId}.${service}`;
+}
+
+/** Records the call's effect once and answers it. */
+export async function recordEffect(store: LedgerStore, call: LedgerCall): Promise<LedgerAnswer> {
+  const isStored = call.action === 'do' && (await store.put(effectOf(undefined, call), undefined));
+  if (isStored) return { kind: 'done', reference: referenceOf(call) };
+  for (;;) {
+    const seen = await store.get(call.orderId, call.service);
+    const answer = known(seen?.entry, call);
+    if (answer !== undefined) return answer;
+    if (await store.put(effectOf(seen?.entry, call), seen?.etag)) return { kind: 'done', reference: referenceOf(call) };
+  }
+}
+
+function known(entry: LedgerEntry | undefined, call: LedgerCall): LedgerAnswer | undefined {
+  if (entry === undefined) return undefined;
+  if (call.token < entry.highestToken) return { kind: 'staleToken' }; // L2
+  if (call.action === 'do' && entry.undo !== null) return { kind: 'undone' }; // L3
+  const done = call.action === 'do' ? entry.effect : entry.undo;
+  return done === null ? undefined : { kind: 'done', reference: referenceOf(call) }; // L1
+}
+
+function effectOf(entry: LedgerEntry | undefined, call: LedgerCall): LedgerEntry {
+  const { orderId, service, key, token } = call;
+  const base = entry ?? { id: ledgerEntryId(orderId, service), orderId, service, effect: null, undo: null };
+  return call.action === 'do'
+    ? { ...base, highestToken: token, effect: { key, token, reference: referenceOf(call) } }
+    : { ...base, highestToken: token, undo: { key, token } };
+}
+
+function referenceOf({ service, key }: LedgerCall): string {
+  return `${service}-${key}`;
+}

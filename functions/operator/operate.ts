@@ -1,0 +1,62 @@
+/** What an operator may do with an order: each verb is one transition, with a reason that stays on the record (R103, T83). */
+import { z } from 'zod';
+import { orderIdSchema } from '../contracts/identifiers.js';
+import { addMs } from '../contracts/timestamp.js';
+import { compensate, resubmit } from '../state/operator-transitions.js';
+import { applyTransition } from '../status/apply-transition.js';
+import type { TransitionDeps, TransitionResult } from '../status/apply-transition.js';
+
+/** What the operator's verbs need. */
+export interface OperatorDeps extends TransitionDeps {
+  readonly policy: { readonly budgetGrant: number; readonly orderLifetimeMs: number };
+}
+
+/** An answer for HTTP. */
+export interface OperatorAnswer {
+  readonly status: number;
+  readonly json: unknown;
+}
+
+const requestSchema = z.object({ reason: z.string().min(1).max(500) });
+
+/** The record of an order. */
+export async function showOrder(orderId: string, deps: OperatorDeps): Promise<OperatorAnswer> {
+  const seen = orderIdSchema.safeParse(orderId).success ? await deps.store.getLatest(orderId) : undefined;
+  return seen === undefined ? unknownOrder : { status: 200, json: seen.record };
+}
+
+/** Names of the operator's verbs. */
+export const operatorVerbs = ['resubmit', 'compensate'] as const;
+export type OperatorVerb = (typeof operatorVerbs)[number];
+
+/** Applies a verb to an order: 200 with the record, 400 without a reason, 404 unknown, 409 not in this state. */
+export async function operate(
+  verb: OperatorVerb,
+  request: { readonly orderId: string; readonly body: unknown },
+  deps: OperatorDeps,
+): Promise<OperatorAnswer> {
+  const parsed = requestSchema.safeParse(request.body);
+  if (!parsed.success) return problem(400, 'ReasonMissing', 'send a JSON object with a reason of 1 to 500 characters');
+  if (!orderIdSchema.safeParse(request.orderId).success) return unknownOrder;
+  const result = await applyVerb(verb, request.orderId, parsed.data.reason, deps);
+  if (result.kind === 'missing') return unknownOrder;
+  if (result.kind === 'applied') return { status: 200, json: result.record };
+  return problem(409, result.reason, `the order is ${result.record.processState}`);
+}
+
+function applyVerb(verb: OperatorVerb, orderId: string, reason: string, deps: OperatorDeps): Promise<TransitionResult> {
+  const { budgetGrant, orderLifetimeMs } = deps.policy;
+  const expiresAt = addMs(deps.clock.now(), orderLifetimeMs);
+  switch (verb) {
+    case 'resubmit':
+      return applyTransition(deps, orderId, resubmit, { reason, budgetGrant, expiresAt });
+    case 'compensate':
+      return applyTransition(deps, orderId, compensate, { reason });
+  }
+}
+
+const unknownOrder = problem(404, 'UnknownOrder', 'no such order');
+
+function problem(status: number, code: string, message: string): OperatorAnswer {
+  return { status, json: { code, message } };
+}

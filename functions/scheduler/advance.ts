@@ -1,0 +1,105 @@
+/**
+ * The activity *advance* (step 4 of the article): records the outcome of the last step under the fence, then sends the
+ * next step's request. It may be repeated: the write is recognised and the request keeps its MessageId (I2, A3).
+ */
+import { msBetween } from '../contracts/timestamp.js';
+import { PermanentError } from '../state/errors.js';
+import { nextAction } from '../state/next-action.js';
+import type { NextAction } from '../state/next-action.js';
+import { findWorkflow } from '../state/order-workflow.js';
+import type { Workflow } from '../state/order-workflow.js';
+import type { OrdersDatabase } from '../state/ports.js';
+import type { StateRecord } from '../state/state-record.js';
+import { advance as advanceTransition, fail } from '../state/step-transitions.js';
+import { applyTransition } from '../status/apply-transition.js';
+import type { TransitionDeps } from '../status/apply-transition.js';
+import { buildAgentRequest, stepOf } from './agent-request-builder.js';
+import type { AdvanceRequest, AdvanceResult } from './attempt-messages.js';
+
+/** What advance needs. */
+export interface AdvanceDeps extends TransitionDeps {
+  readonly orders: OrdersDatabase;
+  readonly policy: { readonly stepDeadlineMs: number };
+}
+
+/** Request queue of an agent. */
+export function requestQueueName(agent: string): string {
+  return `${agent}-requests`;
+}
+
+/**
+ * Advances the attempt by one step. What no repeat can cure ends the order in Error (T42).
+ *
+ * @throws TransientError when the store or the broker can't answer: Durable repeats the activity
+ */
+export async function advanceAttempt(request: AdvanceRequest, deps: AdvanceDeps): Promise<AdvanceResult> {
+  try {
+    return await advanceOrThrow(request, deps);
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    const { orderId, instanceId } = request;
+    const input = { instanceId, code: error.code, message: error.message };
+    const failed = await applyTransition(deps, orderId, fail, input);
+    return failed.kind === 'applied' ? ended(failed.record, failed.record.processState, deps) : { kind: 'superseded' };
+  }
+}
+
+async function advanceOrThrow(request: AdvanceRequest, deps: AdvanceDeps): Promise<AdvanceResult> {
+  const { orderId, instanceId, reply } = request;
+  const workflow = await workflowOf(orderId, deps);
+  const input = { instanceId, workflow, stepDeadlineMs: deps.policy.stepDeadlineMs, reply };
+  const result = await applyTransition(deps, orderId, advanceTransition, input);
+  if (result.kind === 'missing') throw new PermanentError('RecordMissing', `no state record of ${orderId}`);
+  if (result.kind === 'refused') {
+    deps.telemetry.event('attempt-superseded', { orderId, instanceId, reason: result.reason });
+    return { kind: 'superseded' };
+  }
+  const action = nextAction(result.record);
+  if (action.kind === 'ended') return ended(result.record, action.processState, deps);
+  return dispatch(result.record, action, request, deps);
+}
+
+async function workflowOf(orderId: string, deps: AdvanceDeps): Promise<Workflow> {
+  const seen = await deps.store.get(orderId);
+  const version = seen?.record.workflowVersion;
+  const workflow = version === undefined ? undefined : findWorkflow(version);
+  if (workflow === undefined) {
+    throw new PermanentError(
+      'UnknownWorkflow',
+      `order ${orderId}: workflow version ${version ?? 'of a missing record'}`,
+    );
+  }
+  return workflow;
+}
+
+function ended(record: StateRecord, processState: StateRecord['processState'], deps: AdvanceDeps): AdvanceResult {
+  const { orderId, attempt, error } = record;
+  deps.telemetry.event('attempt-ended', { orderId, attempt, processState, code: error?.code ?? null });
+  return { kind: 'ended', processState };
+}
+
+async function dispatch(
+  record: StateRecord,
+  action: Extract<NextAction, { kind: 'dispatch' }>,
+  request: AdvanceRequest,
+  deps: AdvanceDeps,
+): Promise<AdvanceResult> {
+  const { stepId, requestId, completeBy } = action;
+  const step = stepOf(record, stepId);
+  if (step.transport === 'queue') {
+    const agentRequest = await buildAgentRequest({ record, action, step, replyToken: request.replyToken }, deps.orders);
+    await deps.sender.send(requestQueueName(step.agent), {
+      messageId: requestId,
+      correlationId: record.orderId,
+      body: agentRequest,
+      timeToLiveMs: Math.max(1, msBetween(deps.clock.now(), completeBy)),
+    });
+  }
+  deps.telemetry.event('step-dispatched', {
+    orderId: record.orderId,
+    attempt: record.attempt,
+    stepId,
+    action: action.action,
+  });
+  return { kind: 'dispatched', stepId, requestId, completeBy, agent: step.agent, transport: step.transport };
+}

@@ -1,0 +1,45 @@
+/**
+ * An agent's reply on its way to the attempt that waits for it (R95).
+ *
+ * Invariants
+ * H1 The instance id is built from the validated order id and attempt, never taken from the message (C4, T18).
+ * H2 A reply to an attempt that is still current is never dropped: the message is delivered again (C9, T19).
+ * H3 Late, duplicate and foreign replies are counted and completed, without alert (R16, C10, C52).
+ */
+import { parseAgentReply } from '../contracts/agent-reply.js';
+import type { AgentReply } from '../contracts/agent-reply.js';
+import { orchestrationInstanceId, replyEventName } from '../contracts/identifiers.js';
+import type { Rejection } from '../contracts/rejection.js';
+import { TransientError } from '../state/errors.js';
+import type { Orchestrations, StateStore, Telemetry } from '../state/ports.js';
+import { isTerminal } from '../state/state-record.js';
+
+/** What agent-reply needs. */
+export interface ReplyDeps {
+  readonly orchestrations: Orchestrations;
+  readonly store: StateStore;
+  readonly telemetry: Telemetry;
+}
+
+/**
+ * Hands a reply to its attempt.
+ *
+ * @returns the refusal of a reply that breaks the contract, otherwise nothing: the message is done
+ * @throws TransientError when the reply must be delivered again
+ */
+export async function handleReply(body: unknown, deps: ReplyDeps): Promise<Rejection | undefined> {
+  const parsed = parseAgentReply(body);
+  if (!parsed.ok) return parsed.rejection;
+  const reply = parsed.value;
+  const instanceId = orchestrationInstanceId(reply.orderId, reply.attempt);
+  const raised = await deps.orchestrations.raiseEvent(instanceId, replyEventName(reply.stepId), reply);
+  if (raised === 'unknown') await settleUnknown(reply, instanceId, deps);
+  return undefined;
+}
+
+async function settleUnknown(reply: AgentReply, instanceId: string, deps: ReplyDeps): Promise<void> {
+  const seen = await deps.store.getLatest(reply.orderId);
+  const isCurrent = seen?.record.lockedBy === instanceId && !isTerminal(seen.record);
+  if (isCurrent) throw new TransientError(`attempt ${instanceId} is current, but the runtime does not know it yet`); // H2
+  deps.telemetry.event('reply-late', { orderId: reply.orderId, attempt: reply.attempt, stepId: reply.stepId });
+}

@@ -1,0 +1,52 @@
+/**
+ * Step 4 of the article: one orchestration an attempt. It does not know the workflow, which is data read by *advance*;
+ * so a deployment that changes the workflow cannot break the replay of a running attempt.
+ *
+ * Invariants
+ * OR1 Only ids, step names, deadlines and small results enter the history (T78).
+ * OR2 A timed-out attempt writes nothing: the record stays Processing and expired, for the supervisor (R99, R100).
+ */
+import { RetryOptions } from 'durable-functions';
+import type { OrchestrationContext, Task } from 'durable-functions';
+import { awaitReply } from './await-reply.js';
+import type { StepOutcome } from './await-reply.js';
+import { advanceResultSchema, attemptInputSchema, durableNames } from './attempt-messages.js';
+import type { AdvanceRequest, AdvanceResult, Dispatched } from './attempt-messages.js';
+
+type AttemptResult = Exclude<AdvanceResult, Dispatched> | { readonly kind: 'timedOut' };
+
+/** Transient faults of an advance: 1 s, 2 s, 4 s. What lasts longer is the supervisor's business. */
+const advanceRetry = new RetryOptions(1_000, 4);
+advanceRetry.backoffCoefficient = 2;
+
+/** Runs one attempt of an order: advance, await the reply, until the attempt is over. */
+export function* orderOrchestrator(context: OrchestrationContext): Generator<Task, AttemptResult> {
+  const { orderId } = attemptInputSchema.parse(context.df.getInput());
+  const { instanceId } = context.df;
+  let outcome: StepOutcome | undefined;
+  for (let turn = 1; ; turn += 1) {
+    const replyToken = context.df.newGuid(`${instanceId}.${turn}`);
+    const next = yield* advance(context, { orderId, instanceId, replyToken, reply: outcome?.reply });
+    if (next.kind !== 'dispatched') return next;
+    outcome = yield* awaitReply(context, { orderId, replyToken, dispatched: next });
+    if (outcome.kind === 'timedOut') {
+      yield* hintSupervisor(context, orderId, next);
+      return { kind: 'timedOut' };
+    }
+  }
+}
+
+function* advance(context: OrchestrationContext, request: AdvanceRequest): Generator<Task, AdvanceResult> {
+  const result: unknown = yield context.df.callActivityWithRetry(durableNames.advance, advanceRetry, request);
+  return advanceResultSchema.parse(result);
+}
+
+/** Detection need not wait for the supervisor's interval. Only a hint: when it fails, the scan finds the order. */
+function* hintSupervisor(context: OrchestrationContext, orderId: string, expired: Dispatched): Generator<Task, void> {
+  const { requestId, completeBy } = expired;
+  try {
+    yield context.df.callActivity(durableNames.hintSupervisor, { orderId, requestId, completeBy });
+  } catch {
+    return;
+  }
+}

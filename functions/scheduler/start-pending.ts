@@ -1,0 +1,114 @@
+/**
+ * Step 3 of the article: page what waits, claim each order by one conditional write, start its attempt (R84–R87).
+ *
+ * Invariants
+ * P1 The claim is written before the attempt is started; the instance id follows from order and attempt (R86).
+ * P2 A start whose outcome is unknown is never undone: the claim lease brings the supervisor (T1, T3).
+ * P3 A start that was definitely refused is released, counts no failure, and ends this run (a slow task hub burns no attempts).
+ * P4 An attempt that somebody else claimed with the same id is only started if the runtime does not know it (T4, T5, C22).
+ */
+import { orchestrationInstanceId } from '../contracts/identifiers.js';
+import { claim, release } from '../state/attempt-transitions.js';
+import { TransientError } from '../state/errors.js';
+import type { Orchestrations, RecordPage } from '../state/ports.js';
+import type { ProcessState, StateRecord } from '../state/state-record.js';
+import { applyTransition } from '../status/apply-transition.js';
+import type { TransitionDeps } from '../status/apply-transition.js';
+
+/** What the starter needs. */
+export interface StarterDeps extends TransitionDeps {
+  readonly orchestrations: Orchestrations;
+  readonly policy: StarterPolicy;
+}
+
+/** Settings of the starter; times in milliseconds. */
+export interface StarterPolicy {
+  readonly claimLeaseMs: number;
+  readonly releaseBackoffMs: number;
+  readonly pageSize: number;
+  /** At most this many orders are claimed in one run. */
+  readonly maxPerRun: number;
+  /** How many orders are claimed and started at the same time. */
+  readonly concurrency: number;
+}
+
+/** What one try to start an order ended in. */
+export type StartOutcome = 'started' | 'lost' | 'released';
+
+/** What one run of the starter did. */
+export interface StarterRun {
+  readonly started: number;
+  readonly lost: number;
+  readonly released: number;
+}
+
+/** Undo comes first: work that is being taken back must not wait behind new work. */
+const waitingStates: readonly ProcessState[] = ['Compensating', 'Pending'];
+
+/** One run: claims and starts what waits, oldest first, within the limits of the policy. */
+export async function startPending(deps: StarterDeps): Promise<StarterRun> {
+  const run = { started: 0, lost: 0, released: 0 };
+  for (const state of waitingStates) {
+    const query = { state, notBefore: deps.clock.now(), pageSize: deps.policy.pageSize };
+    for await (const page of deps.store.pagePending(query)) {
+      await startPage(page, run, deps);
+      const isFull = run.started + run.lost >= deps.policy.maxPerRun;
+      if (isFull || run.released > 0) return run;
+    }
+  }
+  return run;
+}
+
+async function startPage(page: RecordPage, run: Record<StartOutcome, number>, deps: StarterDeps): Promise<void> {
+  for (const { id, problem } of page.malformed) deps.telemetry.alert('record-malformed', { orderId: id, problem });
+  const { concurrency } = deps.policy;
+  for (let first = 0; first < page.records.length; first += concurrency) {
+    if (run.released > 0) return; // P3
+    const group = page.records.slice(first, first + concurrency);
+    const outcomes = await Promise.all(group.map(({ record }) => startOrder(record, deps)));
+    for (const outcome of outcomes) run[outcome] += 1;
+  }
+}
+
+/**
+ * The eager start of one order, right after submit: best effort, the starter's next run is the guarantee.
+ *
+ * @returns nothing; a failure is reported as an event
+ */
+export async function startNow(orderId: string, deps: StarterDeps): Promise<void> {
+  try {
+    const seen = await deps.store.get(orderId);
+    if (seen !== undefined) await startOrder(seen.record, deps);
+  } catch (error) {
+    deps.telemetry.event('eager-start-failed', { orderId, cause: String(error) });
+  }
+}
+
+/** Claims the next attempt of an order and starts it. */
+export async function startOrder(record: StateRecord, deps: StarterDeps): Promise<StartOutcome> {
+  const attempt = record.attempt + 1;
+  const { orderId } = record;
+  const claimed = await applyTransition(deps, orderId, claim, { attempt, claimLeaseMs: deps.policy.claimLeaseMs });
+  if (claimed.kind !== 'applied') return 'lost';
+  deps.telemetry.event('attempt-claimed', { orderId, attempt });
+  return startAttempt({ orderId, attempt, mayBeRunning: claimed.repeated }, deps);
+}
+
+async function startAttempt(
+  { orderId, attempt, mayBeRunning }: { orderId: string; attempt: number; mayBeRunning: boolean },
+  deps: StarterDeps,
+): Promise<StartOutcome> {
+  const instanceId = orchestrationInstanceId(orderId, attempt);
+  try {
+    if (mayBeRunning && (await deps.orchestrations.exists(instanceId))) return 'lost'; // P4
+    const start = await deps.orchestrations.start(instanceId, { orderId, attempt });
+    if (start === 'started') return 'started';
+  } catch (error) {
+    if (!(error instanceof TransientError)) throw error;
+    deps.telemetry.event('start-unknown', { orderId, attempt });
+    return 'started'; // P2
+  }
+  await applyTransition(deps, orderId, release, { instanceId, backoffMs: deps.policy.releaseBackoffMs });
+  deps.telemetry.event('attempt-released', { orderId, attempt });
+  return 'released';
+}

@@ -1,0 +1,172 @@
+/**
+ * The composition root: settings → clients → ports → what each role needs. Built once, on first use. The only place that
+ * builds clients; roles get what they need as arguments.
+ */
+import type { InvocationContext } from '@azure/functions';
+import { createHttpRemoteService } from './agents/http-remote-service.js';
+import type { AgentDeps } from './agents/agent.js';
+import { createDatabase, createServiceBusClient } from './azure/clients.js';
+import { createCosmosDemoLedger } from './azure/cosmos-demo-ledger.js';
+import { createCosmosOrdersDatabase } from './azure/cosmos-orders-database.js';
+import { createCosmosStateStore } from './azure/cosmos-state-store.js';
+import { createDurableOrchestrations } from './azure/durable-orchestrations.js';
+import { createMessageRejector } from './azure/message-rejector.js';
+import { createQueueSender } from './azure/service-bus-sender.js';
+import type { TriggerDeps } from './azure/service-bus-trigger.js';
+import { loadConfig } from './config/config.js';
+import type { Config } from './config/config.js';
+import type { AgentActivityInput } from './contracts/agent-activity.js';
+import type { AgentRequest } from './contracts/agent-request.js';
+import { toTimestamp } from './contracts/timestamp.js';
+import type { LedgerStore } from './demo/ledger.js';
+import type { OperatorDeps } from './operator/operate.js';
+import { requestForActivity } from './scheduler/agent-request-builder.js';
+import type { AdvanceDeps } from './scheduler/advance.js';
+import { durableNames } from './scheduler/attempt-messages.js';
+import type { ReplyDeps } from './scheduler/handle-reply.js';
+import { startNow } from './scheduler/start-pending.js';
+import type { StarterDeps } from './scheduler/start-pending.js';
+import { currentWorkflowVersion, findWorkflow, retryBudget } from './state/order-workflow.js';
+import type { Clock, MessageRejector, OrdersDatabase, QueueSender, StateStore } from './state/ports.js';
+import type { TransitionDeps } from './status/apply-transition.js';
+import type { SubmitDeps } from './submit/submit-order.js';
+import type { SupervisorDeps } from './supervisor/recover-expired.js';
+import { createTelemetry } from './telemetry/telemetry.js';
+
+/** Everything that lives as long as the process. */
+export interface Services {
+  readonly config: Config;
+  readonly store: StateStore;
+  readonly orders: OrdersDatabase;
+  readonly sender: QueueSender;
+  readonly rejector: MessageRejector;
+  readonly ledger: LedgerStore;
+}
+
+/** The app's only clock. */
+export const clock: Clock = { now: () => toTimestamp(new Date()) };
+
+let built: Services | undefined;
+
+/** The services of this process. */
+export function services(): Services {
+  built ??= buildServices(loadConfig());
+  return built;
+}
+
+function buildServices(config: Config): Services {
+  const database = createDatabase(config);
+  const sender = createQueueSender(createServiceBusClient(config));
+  return {
+    config,
+    store: createCosmosStateStore(database),
+    orders: createCosmosOrdersDatabase(database),
+    sender,
+    rejector: createMessageRejector(sender),
+    ledger: createCosmosDemoLedger(database),
+  };
+}
+
+/** What a transition needs, reporting to this invocation. */
+export function transitionDeps(context: InvocationContext): TransitionDeps {
+  const { store, sender } = services();
+  return { store, sender, clock, telemetry: createTelemetry(context) };
+}
+
+/** What receiving a message needs. */
+export function triggerDeps(context: InvocationContext): TriggerDeps {
+  return { ...transitionDeps(context), rejector: services().rejector };
+}
+
+/** What the starter needs. */
+export function starterDeps(context: InvocationContext): StarterDeps {
+  const { config } = services();
+  return {
+    ...transitionDeps(context),
+    orchestrations: createDurableOrchestrations(context, durableNames.orchestrator),
+    policy: {
+      claimLeaseMs: config.CLAIM_LEASE_MS,
+      releaseBackoffMs: config.RELEASE_BACKOFF_MS,
+      pageSize: config.STARTER_PAGE_SIZE,
+      maxPerRun: config.STARTER_MAX_PER_RUN,
+      concurrency: config.STARTER_CONCURRENCY,
+    },
+  };
+}
+
+/** What submit needs; the eager start is the starter's own code. */
+export function submitDeps(context: InvocationContext): SubmitDeps {
+  const { config, orders } = services();
+  const starter = starterDeps(context);
+  return {
+    ...transitionDeps(context),
+    orders,
+    startNow: (orderId) => startNow(orderId, starter),
+    policy: {
+      applications: config.APPLICATIONS,
+      maxFailures: config.MAX_FAILURES,
+      orderLifetimeMs: config.ORDER_LIFETIME_MS,
+    },
+  };
+}
+
+/** What advance needs. */
+export function advanceDeps(context: InvocationContext): AdvanceDeps {
+  const { config, orders } = services();
+  return { ...transitionDeps(context), orders, policy: { stepDeadlineMs: config.STEP_DEADLINE_MS } };
+}
+
+/** What agent-reply needs. */
+export function replyDeps(context: InvocationContext): ReplyDeps {
+  return {
+    ...transitionDeps(context),
+    orchestrations: createDurableOrchestrations(context, durableNames.orchestrator),
+  };
+}
+
+/** What the supervisor needs. */
+export function supervisorDeps(context: InvocationContext): SupervisorDeps {
+  const { config } = services();
+  return {
+    ...transitionDeps(context),
+    random: Math.random,
+    policy: {
+      maxFailures: config.MAX_FAILURES,
+      graceMs: config.SUPERVISOR_GRACE_MS,
+      backoffMs: config.RETRY_BACKOFF_MS,
+      maxBackoffMs: config.RETRY_MAX_BACKOFF_MS,
+      startByMs: config.START_BY_MS,
+      windowMs: config.SUPERVISOR_WINDOW_MS,
+      pageSize: config.SUPERVISOR_PAGE_SIZE,
+      maxPerRun: config.SUPERVISOR_MAX_PER_RUN,
+    },
+  };
+}
+
+/** Settings that hold the address of an agent's remote service. */
+type RemoteSetting = 'PAYMENT_URL' | 'INVENTORY_URL' | 'SHIPPING_URL';
+
+/** What an agent needs; its remote service's address is a setting. */
+export function agentDeps(context: InvocationContext, remote: RemoteSetting): AgentDeps {
+  const { config } = services();
+  return {
+    remote: createHttpRemoteService(config[remote]),
+    clock,
+    telemetry: createTelemetry(context),
+    retryDelayMs: config.AGENT_RETRY_DELAY_MS,
+    random: Math.random,
+  };
+}
+
+/** The request for an agent that is an activity of this app. */
+export function activityRequest(input: AgentActivityInput): Promise<AgentRequest | undefined> {
+  return requestForActivity(input, services());
+}
+
+/** What the operator's functions need. */
+export function operatorDeps(context: InvocationContext): OperatorDeps {
+  const { config } = services();
+  const workflow = findWorkflow(currentWorkflowVersion);
+  const budgetGrant = workflow === undefined ? 0 : retryBudget(workflow, config.MAX_FAILURES);
+  return { ...transitionDeps(context), policy: { budgetGrant, orderLifetimeMs: config.ORDER_LIFETIME_MS } };
+}

@@ -1,0 +1,20 @@
+import type { StepError, StepResult } from '../contracts/agent-reply.js';
+import type { Workflow } from './order-workflow.js';
+
+/** What the agent answered to the running step. */
+export interface StepReply {
+  readonly stepId: string;
+  readonly requestId: string;
+  readonly outcome: 'succeeded' | 'refused' | 'failed';
+  readonly result?: StepResult | undefined;
+  readonly error?: StepError | undefined;
+}
+
+/** The orchestrator of an attempt wants to go on. */
+export interface AdvanceInput {
+  readonly instanceId: string;
+  readonly workflow: Workflow;
+  readonly stepDeadlineMs: number;
+  /** The reply to the step dispatched last; absent in the first advance of an attempt. */
+  readonly reply?: StepReply | undefined;
+}

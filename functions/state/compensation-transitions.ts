@@ -1,0 +1,50 @@
+/**
+ * How the orchestrator undoes what was done: one entry of the compensation log at a time, in reverse order (R44).
+ *
+ * Invariants
+ * U1 Every entry that is not proven *not done* is undone, also those whose outcome is unknown (T71).
+ * U2 A definite failure of one undo does not keep the others from being undone; the order then ends CompensationFailed (T76).
+ */
+import { agentRequestId } from '../contracts/identifiers.js';
+import { addMs } from '../contracts/timestamp.js';
+import type { Timestamp } from '../contracts/timestamp.js';
+import type { AdvanceInput, StepReply } from './advance-input.js';
+import { alreadyDone, refused, write } from './decision.js';
+import type { Decision } from './decision.js';
+import { gaveUp, undone } from './endings.js';
+import { moved, openCompensation, withCompensation } from './record-edits.js';
+import type { StateRecord } from './state-record.js';
+
+/** The undo part of *advance*: outcome of the last undo recorded, next undo running; or all done, or given up. */
+export function decideUndo(record: StateRecord, input: AdvanceInput, now: Timestamp): Decision {
+  const { reply } = input;
+  if (reply === undefined) return startNextUndo(record, input, now);
+  const entry = record.compensation.find(({ stepId }) => stepId === reply.stepId);
+  if (entry?.requestId !== reply.requestId) return refused('foreignOutcome');
+  const isRunning = entry.state === 'Running';
+  return startNextUndo(isRunning ? withOutcome(record, reply) : record, input, now);
+}
+
+function withOutcome(record: StateRecord, reply: StepReply): StateRecord {
+  const isDone = reply.outcome === 'succeeded';
+  const error = isDone ? {} : { error: reply.error ?? { code: 'UndoFailed', message: 'the undo was refused' } };
+  return withCompensation(record, reply.stepId, { state: isDone ? 'Done' : 'Failed', ...error });
+}
+
+function startNextUndo(record: StateRecord, input: AdvanceInput, now: Timestamp): Decision {
+  const next = openCompensation(record)[0];
+  if (next === undefined) return write(ended(record, now));
+  const requestId = agentRequestId(record.orderId, record.attempt, next.stepId);
+  if (next.requestId === requestId && next.state === 'Running') return alreadyDone;
+  const running = withCompensation(record, next.stepId, { state: 'Running', requestId });
+  const fields = { completeBy: addMs(now, input.stepDeadlineMs) };
+  const note = `${next.action} of ${next.stepId} started`;
+  return write(moved(running, { actor: 'orchestrator', to: 'Compensating', note, fields }, now));
+}
+
+function ended(record: StateRecord, now: Timestamp): StateRecord {
+  const failed = record.compensation.filter((entry) => entry.state === 'Failed').map((entry) => entry.stepId);
+  if (failed.length === 0) return undone(record, now);
+  const message = `the undo failed for: ${failed.join(', ')}`;
+  return gaveUp(record, { actor: 'orchestrator', to: 'CompensationFailed', code: 'UndoFailed', message }, now);
+}

@@ -1,0 +1,41 @@
+/** How an order ends without success: the record keeps the cause, the application gets a public reason (T58, T77). */
+import type { StatusReason } from '../contracts/status-message.js';
+import type { Timestamp } from '../contracts/timestamp.js';
+import type { Actor } from './decision.js';
+import { moved, withStatus } from './record-edits.js';
+import type { StateRecord } from './state-record.js';
+
+/** Public reasons by terminal state. */
+const publicReasons = {
+  Error: { code: 'Failed', message: 'The order could not be finished. We are looking into it.' },
+  Compensated: { code: 'Refused', message: 'The order was refused. Everything done for it was undone.' },
+  CompensationFailed: { code: 'UndoIncomplete', message: 'The order could not be finished. We are looking into it.' },
+} as const satisfies Record<string, StatusReason>;
+
+/** The ending of an order that was not processed. */
+export interface Ending {
+  readonly actor: Actor;
+  readonly to: keyof typeof publicReasons;
+  readonly code: string;
+  readonly message: string;
+  readonly stepId?: string;
+}
+
+/** Ends an order with a recorded cause and status *failed*. `lockedBy` stays, so that a repeat is recognised (T34). */
+export function gaveUp(record: StateRecord, ending: Ending, now: Timestamp): StateRecord {
+  const { code, message, stepId } = ending;
+  const fields = { completeBy: null, error: { code, message, stepId: stepId ?? null, at: now } };
+  const ended = moved(record, { actor: ending.actor, to: ending.to, note: `${code}: ${message}`, fields }, now);
+  return withStatus(ended, 'OrderFailed', publicReasons[ending.to], now);
+}
+
+/** Ends an order whose completed work is undone; the cause stays the one that began the undo. */
+export function undone(record: StateRecord, now: Timestamp): StateRecord {
+  const change = {
+    actor: 'orchestrator',
+    to: 'Compensated',
+    note: 'everything is undone',
+    fields: { completeBy: null },
+  } as const;
+  return withStatus(moved(record, change, now), 'OrderFailed', publicReasons.Compensated, now);
+}

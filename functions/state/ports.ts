@@ -1,0 +1,134 @@
+/** The ports through which the roles reach the world. `functions/azure` implements them; contract tests hold for each. */
+import type { Order } from '../contracts/order.js';
+import type { Timestamp } from '../contracts/timestamp.js';
+import type { Rejection } from '../contracts/rejection.js';
+import type { ProcessState, StateRecord } from './state-record.js';
+
+/** Tells the time; tests move it. */
+export interface Clock {
+  now(): Timestamp;
+}
+
+/** A record together with the version (ETag) it was read or written at. */
+export interface VersionedRecord {
+  readonly record: StateRecord;
+  readonly etag: string;
+}
+
+/** A page of records, and the documents in it that are no valid record of this build's schema version. */
+export interface RecordPage {
+  readonly records: readonly VersionedRecord[];
+  readonly malformed: readonly MalformedRecord[];
+  /** Request units the page cost, as the service reports them (R107). */
+  readonly requestCharge: number;
+}
+
+/** A document that can't be read as a state record, with what is wrong. */
+export interface MalformedRecord {
+  readonly id: string;
+  readonly problem: string;
+}
+
+/** What a conditional write ended in. */
+export type ReplaceResult =
+  { readonly kind: 'replaced'; readonly versioned: VersionedRecord } | { readonly kind: 'conflict' };
+
+/** What to look for: records of one state, ordered by one time. */
+export interface PendingQuery {
+  readonly state: ProcessState;
+  /** Only records that may start by now. */
+  readonly notBefore: Timestamp;
+  readonly pageSize: number;
+}
+
+/** Owned records of one state whose time is up, the oldest first. */
+export interface ExpiredQuery {
+  readonly state: ProcessState;
+  readonly completeBefore: Timestamp;
+  /** Lower bound of the window; absent: none (T59). */
+  readonly completeFrom?: Timestamp;
+  readonly pageSize: number;
+}
+
+/**
+ * The state store: the single source of progress (R41). Every change is one conditional write (I1).
+ * Throws {@link TransientError} when the store can't answer now.
+ */
+export interface StateStore {
+  /** Creates the record; an existing one is left alone. */
+  createIfAbsent(record: StateRecord): Promise<'created' | 'exists'>;
+  /** The last known version of a record: perhaps a stale one from memory, which only costs a conflict. */
+  get(orderId: string): Promise<VersionedRecord | undefined>;
+  /** The stored version of a record. */
+  getLatest(orderId: string): Promise<VersionedRecord | undefined>;
+  /** Writes the record if the stored version still has this ETag. */
+  replaceIfUnchanged(record: StateRecord, etag: string): Promise<ReplaceResult>;
+  /** Unowned records that may start, in pages, the longest waiting first. */
+  pagePending(query: PendingQuery): AsyncIterable<RecordPage>;
+  /** Owned records whose completeBy has passed, in pages. */
+  pageExpired(query: ExpiredQuery): AsyncIterable<RecordPage>;
+  /** Owned records of one state without a completeBy, unchanged since `unchangedSince`, in pages (C2, T1). */
+  pageWithoutDeadline(state: ProcessState, unchangedSince: Timestamp, pageSize: number): AsyncIterable<RecordPage>;
+  /** Records in a terminal state with a status that waits since before `since`, in pages. */
+  pageUnsent(since: Timestamp, pageSize: number): AsyncIterable<RecordPage>;
+}
+
+/** The orders database: what the customer ordered; an order never changes once stored. */
+export interface OrdersDatabase {
+  /** Stores the order if its id is free, and answers what is stored now. */
+  createIfAbsent(order: Order): Promise<{ readonly created: boolean; readonly stored: Order }>;
+  get(orderId: string): Promise<Order | undefined>;
+}
+
+/** A message to send. Ids are derived, so a repeat is dropped by duplicate detection. */
+export interface OutgoingMessage {
+  readonly messageId: string;
+  readonly body: unknown;
+  readonly correlationId?: string;
+  readonly timeToLiveMs?: number;
+  readonly notBefore?: Timestamp;
+  readonly applicationProperties?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Sends to a queue. Throws {@link TransientError} or {@link PermanentError}. */
+export interface QueueSender {
+  send(queue: string, message: OutgoingMessage): Promise<void>;
+}
+
+/** A message as it was received, as far as it must be preserved. */
+export interface ReceivedMessage {
+  readonly queue: string;
+  readonly body: unknown;
+  readonly messageId: string;
+  readonly correlationId: string | undefined;
+  readonly deliveryCount: number;
+  readonly applicationProperties: Readonly<Record<string, unknown>>;
+}
+
+/** Puts a refused message into the dead-letter queue of its queue, with the reason; then it may be completed (R75). */
+export interface MessageRejector {
+  reject(message: ReceivedMessage, rejection: Rejection): Promise<void>;
+}
+
+/** The runtime that runs attempts (R83). */
+export interface Orchestrations {
+  /** Starts the attempt. `refused`: definitely not started. Throws {@link TransientError} when that is unknown. */
+  start(
+    instanceId: string,
+    input: { readonly orderId: string; readonly attempt: number },
+  ): Promise<'started' | 'refused'>;
+  /** Whether the runtime knows the instance, running or finished. */
+  exists(instanceId: string): Promise<boolean>;
+  /** Hands an event to a running instance; `unknown` when the runtime knows no such instance. */
+  raiseEvent(instanceId: string, eventName: string, payload: unknown): Promise<'raised' | 'unknown'>;
+}
+
+/** Fields of an event: ids, states and counts, never an order's contents. */
+export type EventFields = Readonly<Record<string, string | number | boolean | null>>;
+
+/** What the system tells about itself (R58). Names and their meaning: functions/telemetry/events.ts; a test compares. */
+export interface Telemetry {
+  event(name: string, fields?: EventFields): void;
+  /** Something an operator must see. */
+  alert(name: string, fields?: EventFields): void;
+}

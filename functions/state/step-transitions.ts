@@ -1,0 +1,147 @@
+/**
+ * How an attempt makes progress: the orchestrator's one rule *advance*, which records the outcome of the last step and
+ * then starts the next one, or finishes, refuses or fails the order. Invariants I1–I6: attempt-transitions.ts.
+ *
+ * Invariants
+ * A1 One write records the outcome *and* the next step: no crash can fall between them.
+ * A2 The undo of a step is recorded before its request is sent (T71, T72).
+ * A3 A repeat of an advance changes nothing and spends no budget (the request id tells).
+ */
+import { agentRequestId, idempotencyKey } from '../contracts/identifiers.js';
+import { addMs, earlier } from '../contracts/timestamp.js';
+import type { Timestamp } from '../contracts/timestamp.js';
+import type { AdvanceInput, StepReply } from './advance-input.js';
+import { decideUndo } from './compensation-transitions.js';
+import { alreadyDone, refused, write } from './decision.js';
+import type { Decision, Transition } from './decision.js';
+import { gaveUp, undone } from './endings.js';
+import { dispatchCost, findStep } from './order-workflow.js';
+import { moved, openCompensation, withCompensation, withStatus, withStep } from './record-edits.js';
+import { isTerminal } from './state-record.js';
+import type { StateRecord, StepRecord } from './state-record.js';
+
+/** Owned by this attempt → outcome recorded, next step running; or finished, refused, failed. */
+export const advance: Transition<AdvanceInput> = {
+  name: 'advance',
+  actor: 'orchestrator',
+  from: ['Processing', 'Compensating'],
+  to: ['Processing', 'Compensating', 'Processed', 'Error', 'Compensated', 'CompensationFailed'],
+  decide: (record, input, now) => {
+    if (record.lockedBy !== input.instanceId) return refused('superseded');
+    if (isTerminal(record)) return alreadyDone;
+    if (record.processState === 'Compensating') return decideUndo(record, input, now);
+    return decideForward(record, input, now);
+  },
+};
+
+/** Progress is impossible for a reason that no repeat cures (T42). */
+export interface FailInput {
+  readonly instanceId: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Owned by this attempt → given up, for an operator to look at (R102). */
+export const fail: Transition<FailInput> = {
+  name: 'fail',
+  actor: 'orchestrator',
+  from: ['Processing', 'Compensating'],
+  to: ['Error', 'CompensationFailed'],
+  decide: (record, { instanceId, code, message }, now) => {
+    if (record.lockedBy !== instanceId) return refused('superseded');
+    if (isTerminal(record)) return alreadyDone;
+    const to = record.processState === 'Compensating' ? 'CompensationFailed' : 'Error';
+    const counted = { ...record, failureCount: record.failureCount + 1 };
+    return write(gaveUp(counted, { actor: 'orchestrator', to, code, message }, now));
+  },
+};
+
+function decideForward(record: StateRecord, input: AdvanceInput, now: Timestamp): Decision {
+  const { reply } = input;
+  if (reply === undefined) return startNextStep(record, input, now);
+  const step = record.steps.find(({ id }) => id === reply.stepId);
+  if (step?.requestId !== reply.requestId) return refused('foreignOutcome');
+  if (step.state === 'Completed') return startNextStep(record, input, now);
+  switch (reply.outcome) {
+    case 'succeeded':
+      return startNextStep(completed(record, step, reply, now), input, now);
+    case 'refused':
+      return write(refusedByAgent(record, reply, now));
+    case 'failed':
+      return write(failedAtAgent(record, reply, now));
+  }
+}
+
+function completed(record: StateRecord, step: StepRecord, reply: StepReply, now: Timestamp): StateRecord {
+  return withStep(record, step.id, { state: 'Completed', endedAt: now, result: reply.result ?? null, error: null });
+}
+
+function startNextStep(record: StateRecord, input: AdvanceInput, now: Timestamp): Decision {
+  const next = record.steps.find((step) => step.state !== 'Completed');
+  if (next === undefined) return write(finished(record, now));
+  const requestId = agentRequestId(record.orderId, record.attempt, next.id);
+  if (next.requestId === requestId && next.state === 'Running') return alreadyDone; // A3
+  const definition = findStep(input.workflow, next.id);
+  if (definition === undefined) return write(cannotGoOn(record, next.id, 'UnknownStep', now));
+  const spent = record.budget.spent + dispatchCost(definition);
+  if (spent > record.budget.allowed) return write(cannotGoOn(record, next.id, 'BudgetExhausted', now));
+  const completeBy = earlier(addMs(now, input.stepDeadlineMs * definition.deadlineShare), record.expiresAt);
+  if (completeBy <= now) return write(cannotGoOn(record, next.id, 'Expired', now));
+  const running = { state: 'Running', requestId, completeBy, startedAt: now, endedAt: null, error: null } as const;
+  const started = withIntent(withStep(record, next.id, running), next.id, definition.undoAction);
+  const fields = { completeBy, budget: { ...record.budget, spent } };
+  return write(moved(started, { actor: 'orchestrator', to: 'Processing', note: `${next.id} started`, fields }, now));
+}
+
+/** A2: what may have to be undone is on record before anything can be done. */
+function withIntent(record: StateRecord, stepId: string, action: string): StateRecord {
+  if (record.compensation.some((entry) => entry.stepId === stepId)) {
+    return withCompensation(record, stepId, { state: 'Recorded', uncertain: true });
+  }
+  const seq = record.compensation.length + 1;
+  const key = idempotencyKey(record.orderId, stepId);
+  const entry = { seq, stepId, action, key, state: 'Recorded', requestId: null, uncertain: false } as const;
+  return { ...record, compensation: [...record.compensation, entry] };
+}
+
+function finished(record: StateRecord, now: Timestamp): StateRecord {
+  const change = {
+    actor: 'orchestrator',
+    to: 'Processed',
+    note: 'all steps completed',
+    fields: { completeBy: null },
+  } as const;
+  return withStatus(moved(record, change, now), 'OrderCompleted', null, now);
+}
+
+/** A definite no. Unless an earlier request is unaccounted for, nothing was done for this step; the rest is undone (T75). */
+function refusedByAgent(record: StateRecord, reply: StepReply, now: Timestamp): StateRecord {
+  const { code, message } = reply.error ?? { code: 'Refused', message: 'refused by the remote service' };
+  const ended = withStep(record, reply.stepId, { state: 'Refused', endedAt: now, error: { code, message } });
+  const isUncertain = record.compensation.some((entry) => entry.stepId === reply.stepId && entry.uncertain);
+  const proven = isUncertain ? ended : withCompensation(ended, reply.stepId, { state: 'Skipped' });
+  const withCause = { ...proven, error: { code, message, stepId: reply.stepId, at: now } };
+  if (openCompensation(proven).length === 0) return undone(withCause, now);
+  const fields = { lockedBy: null, completeBy: null, notBefore: now };
+  const note = `${reply.stepId} refused: ${code}`;
+  return moved(withCause, { actor: 'orchestrator', to: 'Compensating', note, fields }, now);
+}
+
+/** An unrecoverable fault: the order waits for an operator (R102). */
+function failedAtAgent(record: StateRecord, reply: StepReply, now: Timestamp): StateRecord {
+  const error = reply.error ?? { code: 'Failed', message: 'unrecoverable fault at the remote service' };
+  const ended = withStep(record, reply.stepId, { state: 'Failed', endedAt: now, error });
+  const counted = { ...ended, failureCount: record.failureCount + 1 };
+  return gaveUp(counted, { actor: 'orchestrator', to: 'Error', stepId: reply.stepId, ...error }, now);
+}
+
+const obstacles = {
+  UnknownStep: 'this build does not know the step',
+  BudgetExhausted: 'the retry budget does not allow another request',
+  Expired: 'the order was not finished in its lifetime',
+} as const;
+
+function cannotGoOn(record: StateRecord, stepId: string, code: keyof typeof obstacles, now: Timestamp): StateRecord {
+  const counted = { ...record, failureCount: record.failureCount + 1 };
+  return gaveUp(counted, { actor: 'orchestrator', to: 'Error', code, message: obstacles[code], stepId }, now);
+}

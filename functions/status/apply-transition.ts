@@ -1,0 +1,94 @@
+/**
+ * The one way to change a state record: read, decide, write if unchanged, and recognise one's own write (I1, I2).
+ *
+ * Whoever makes a transition first sends what already waits in the outbox and lets its own write remove it: so only a
+ * terminal state costs a write of its own for the outbox.
+ */
+import type { Decision, RefusalReason, Transition } from '../state/decision.js';
+import { TransientError } from '../state/errors.js';
+import type { Clock, StateStore, VersionedRecord } from '../state/ports.js';
+import { withoutSent } from '../state/record-edits.js';
+import { isTerminal } from '../state/state-record.js';
+import type { StateRecord } from '../state/state-record.js';
+import { sendOutbox } from './report-status.js';
+import type { StatusDeps } from './report-status.js';
+
+/** What changing a record needs. */
+export interface TransitionDeps extends StatusDeps {
+  readonly store: StateStore;
+  readonly clock: Clock;
+}
+
+/** How a transition ended. `applied` also when the record already said so, then with `repeated`. */
+export type TransitionResult =
+  | { readonly kind: 'applied'; readonly record: StateRecord; readonly repeated: boolean }
+  | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly record: StateRecord }
+  | { readonly kind: 'missing' };
+
+/** More conflicts than this in a row: something else is wrong, let the caller's own retry decide. */
+const maxRounds = 8;
+
+/**
+ * Applies a transition to an order's record.
+ *
+ * @throws TransientError when the store can't answer, or the record keeps changing
+ */
+export async function applyTransition<Input>(
+  deps: TransitionDeps,
+  orderId: string,
+  transition: Transition<Input>,
+  input: Input,
+): Promise<TransitionResult> {
+  let seen = await deps.store.get(orderId);
+  let isLatest = false;
+  for (let round = 0; round < maxRounds; round += 1) {
+    if (seen === undefined) return { kind: 'missing' };
+    const decision = transition.decide(seen.record, input, deps.clock.now());
+    if (decision.kind === 'write') {
+      const written = await writeDecision(deps, seen, decision);
+      if (written !== undefined) return { kind: 'applied', record: written, repeated: false };
+    } else if (isLatest) {
+      return settled(decision, seen.record);
+    }
+    // A remembered version is not believed when it says no, nor when the write met a conflict.
+    seen = await deps.store.getLatest(orderId);
+    isLatest = true;
+  }
+  throw new TransientError(`${transition.name}: the record of ${orderId} keeps changing`);
+}
+
+function settled(decision: Exclude<Decision, { kind: 'write' }>, record: StateRecord): TransitionResult {
+  if (decision.kind === 'alreadyDone') return { kind: 'applied', record, repeated: true };
+  return { kind: 'refused', reason: decision.reason, record };
+}
+
+async function writeDecision(
+  deps: TransitionDeps,
+  seen: VersionedRecord,
+  decision: Extract<Decision, { kind: 'write' }>,
+): Promise<StateRecord | undefined> {
+  const sent = await sendOutbox(seen.record, deps);
+  const result = await deps.store.replaceIfUnchanged(withoutSent(decision.record, sent), seen.etag);
+  if (result.kind === 'conflict') return undefined;
+  alertIfGivenUp(result.versioned.record, deps);
+  return isTerminal(result.versioned.record) ? emptyOutbox(deps, result.versioned) : result.versioned.record;
+}
+
+/** One alert for each order that automation gives up (C52). */
+function alertIfGivenUp({ orderId, attempt, processState, error }: StateRecord, { telemetry }: TransitionDeps): void {
+  if (processState !== 'Error' && processState !== 'CompensationFailed') return;
+  telemetry.alert('order-needs-operator', { orderId, attempt, processState, code: error?.code ?? null });
+}
+
+/** Transition *notified*: sends what waits and removes what was sent. What is not removed now, the supervisor sweeps (O1). */
+export async function emptyOutbox(deps: TransitionDeps, seen: VersionedRecord): Promise<StateRecord> {
+  const sent = await sendOutbox(seen.record, deps);
+  if (sent.length === 0) return seen.record;
+  try {
+    const result = await deps.store.replaceIfUnchanged(withoutSent(seen.record, sent), seen.etag);
+    return result.kind === 'replaced' ? result.versioned.record : seen.record;
+  } catch (error) {
+    if (error instanceof TransientError) return seen.record;
+    throw error;
+  }
+}

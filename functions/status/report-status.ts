@@ -1,0 +1,42 @@
+/**
+ * Sends what waits in a record's outbox to the application's own status queue (R113–R117).
+ *
+ * Invariants
+ * O1 A status is in the outbox from the transition that causes it until it has been sent (T53).
+ * O2 The MessageId is derived, so sending twice is harmless.
+ * O3 A status queue that is missing, full or forbidden never blocks an order (T55, C24).
+ */
+import { statusMessageId, statusQueueName } from '../contracts/identifiers.js';
+import type { StatusMessage } from '../contracts/status-message.js';
+import type { QueueSender, Telemetry } from '../state/ports.js';
+import type { OutboxEntry, StateRecord } from '../state/state-record.js';
+
+/** What sending a status needs. */
+export interface StatusDeps {
+  readonly sender: QueueSender;
+  readonly telemetry: Telemetry;
+}
+
+/** Sends all waiting statuses in order; answers the `seq` of those that were sent. Stops at the first that can't be. */
+export async function sendOutbox(record: StateRecord, { sender, telemetry }: StatusDeps): Promise<readonly number[]> {
+  const sent: number[] = [];
+  for (const entry of record.outbox) {
+    try {
+      await sender.send(statusQueueName(record.application), {
+        messageId: statusMessageId(record.orderId, entry.seq),
+        correlationId: record.orderId,
+        body: statusMessage(record.orderId, entry),
+      });
+      sent.push(entry.seq);
+    } catch {
+      telemetry.event('status-undeliverable', { orderId: record.orderId, application: record.application });
+      break;
+    }
+  }
+  return sent;
+}
+
+function statusMessage(orderId: string, entry: OutboxEntry): StatusMessage {
+  const message = { schemaVersion: 1, orderId, seq: entry.seq, status: entry.kind, at: entry.at } as const;
+  return entry.reason === null ? message : { ...message, reason: entry.reason };
+}

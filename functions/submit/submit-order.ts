@@ -1,0 +1,89 @@
+/**
+ * Steps 1 and 2 of the article: an order message becomes an order and its state record.
+ *
+ * Invariants
+ * S1 The order is written first, the record second, the message completed last (T44, I6).
+ * S2 Each write is idempotent by itself: created if absent, never overwritten (R71–R73).
+ * S3 The stored order arbitrates: the record is built from it, a message that differs from it is refused (R74, R75, T45).
+ */
+import { differingFields, parseOrder } from '../contracts/order.js';
+import type { Order } from '../contracts/order.js';
+import { rejection } from '../contracts/rejection.js';
+import type { Rejection } from '../contracts/rejection.js';
+import { newRecord } from '../state/new-record.js';
+import { currentWorkflowVersion, findWorkflow } from '../state/order-workflow.js';
+import { PermanentError } from '../state/errors.js';
+import type { Clock, OrdersDatabase, StateStore, Telemetry } from '../state/ports.js';
+import { orderHash } from './order-hash.js';
+
+/** What submit needs. */
+export interface SubmitDeps {
+  readonly orders: OrdersDatabase;
+  readonly store: StateStore;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  /** The *eager start*: the starter's own code for one order, best effort. */
+  readonly startNow: (orderId: string) => Promise<void>;
+  readonly policy: SubmitPolicy;
+}
+
+/** Settings of submit. */
+export interface SubmitPolicy {
+  /** Registered applications; each has its own status queue (R114, T56). */
+  readonly applications: readonly string[];
+  readonly maxFailures: number;
+  /** Task-level deadline of an order (T68). */
+  readonly orderLifetimeMs: number;
+}
+
+/** What became of an order message. */
+export type SubmitOutcome =
+  | { readonly kind: 'accepted'; readonly orderId: string }
+  | { readonly kind: 'duplicate'; readonly orderId: string }
+  | { readonly kind: 'rejected'; readonly rejection: Rejection };
+
+/**
+ * Accepts one order message.
+ *
+ * @param body the message body as received
+ * @param traceparent W3C trace context of the message, if any
+ * @throws TransientError when a store can't answer: the message must be delivered again
+ */
+export async function submitOrder(body: unknown, traceparent: string | null, deps: SubmitDeps): Promise<SubmitOutcome> {
+  const parsed = parseOrder(body);
+  if (!parsed.ok) return { kind: 'rejected', rejection: parsed.rejection };
+  const received = parsed.value;
+  if (!deps.policy.applications.includes(received.application)) {
+    return { kind: 'rejected', rejection: rejection('UnknownApplication', 'application: expected a registered one') };
+  }
+  const { stored } = await deps.orders.createIfAbsent(received);
+  const conflict = conflictBetween(stored, received);
+  if (conflict !== undefined) {
+    deps.telemetry.alert('order-conflict', { orderId: received.orderId });
+    return { kind: 'rejected', rejection: conflict };
+  }
+  return createRecord(stored, traceparent, deps);
+}
+
+function conflictBetween(stored: Order, received: Order): Rejection | undefined {
+  const fields = differingFields(stored, received);
+  if (fields.length === 0) return undefined;
+  return rejection('OrderConflict', `another order with this id exists; different fields: ${fields.join(', ')}`);
+}
+
+async function createRecord(order: Order, traceparent: string | null, deps: SubmitDeps): Promise<SubmitOutcome> {
+  const { orderId } = order;
+  const workflow = findWorkflow(currentWorkflowVersion);
+  if (workflow === undefined)
+    throw new PermanentError('UnknownWorkflow', `workflow ${currentWorkflowVersion} is missing`);
+  const { maxFailures, orderLifetimeMs } = deps.policy;
+  const input = { order, orderHash: orderHash(order), workflow, maxFailures, orderLifetimeMs, traceparent };
+  const created = await deps.store.createIfAbsent(newRecord(input, deps.clock.now()));
+  if (created === 'exists') {
+    deps.telemetry.event('order-duplicate', { orderId });
+    return { kind: 'duplicate', orderId };
+  }
+  deps.telemetry.event('order-accepted', { orderId });
+  await deps.startNow(orderId);
+  return { kind: 'accepted', orderId };
+}

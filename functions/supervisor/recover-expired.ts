@@ -1,0 +1,132 @@
+/**
+ * Step 6 of the article: find attempts whose time is up and ask for their recovery, one conditional write each. The
+ * supervisor knows no business logic and restarts nothing itself (R31, R38).
+ *
+ * Invariants
+ * V1 A run is bounded: pages of one iterator, at most `maxPerRun` recoveries (R106, C44).
+ * V2 A recovery counts only if the record is still exactly as seen: two supervisors recover an order once (R39, R109, C15).
+ * V3 Nothing old is invisible: what the window did not fill, the run spends on older and on deadline-less records (T59, C2).
+ * V4 One record that cannot be recovered does not keep the others from it (T60).
+ */
+import { addMs } from '../contracts/timestamp.js';
+import { recover } from '../state/attempt-transitions.js';
+import type { RecoveryPolicy } from '../state/attempt-transitions.js';
+import { TransientError } from '../state/errors.js';
+import { findWorkflow } from '../state/order-workflow.js';
+import type { RecordPage, VersionedRecord } from '../state/ports.js';
+import type { ProcessState } from '../state/state-record.js';
+import { applyTransition, emptyOutbox } from '../status/apply-transition.js';
+import type { TransitionDeps } from '../status/apply-transition.js';
+
+/** What the supervisor needs. */
+export interface SupervisorDeps extends TransitionDeps {
+  readonly policy: SupervisorPolicy;
+  /** 0 to 1; seeded in tests. */
+  readonly random: () => number;
+}
+
+/** Settings of the supervisor; times in milliseconds. */
+export interface SupervisorPolicy extends RecoveryPolicy {
+  /** How far back the first pages look. */
+  readonly windowMs: number;
+  readonly pageSize: number;
+  readonly maxPerRun: number;
+}
+
+/** What one run did. */
+export interface SupervisorRun {
+  recovered: number;
+  /** Somebody else was faster, or the attempt went on meanwhile. */
+  lost: number;
+  /** Could not be recovered now. */
+  failed: number;
+  malformed: number;
+  statusesSwept: number;
+  requestCharge: number;
+}
+
+const supervisedStates: readonly ProcessState[] = ['Processing', 'Compensating'];
+
+/** One run of the supervisor. */
+export async function recoverExpired(deps: SupervisorDeps): Promise<SupervisorRun> {
+  const run = { recovered: 0, lost: 0, failed: 0, malformed: 0, statusesSwept: 0, requestCharge: 0 };
+  for (const scan of scans(deps)) {
+    for await (const page of scan) {
+      countPage(page, run, deps);
+      for (const seen of page.records) await recoverCounted(seen, run, deps);
+      if (isFull(run, deps)) break;
+    }
+    if (isFull(run, deps)) break;
+  }
+  await sweepOutboxes(run, deps);
+  deps.telemetry.event('supervisor-run', { ...run });
+  return run;
+}
+
+function isFull(run: SupervisorRun, deps: SupervisorDeps): boolean {
+  return run.recovered + run.lost + run.failed >= deps.policy.maxPerRun;
+}
+
+/** The window first, then whatever is older, then records without a deadline (V3). */
+function* scans({ store, clock, policy }: SupervisorDeps): Generator<AsyncIterable<RecordPage>> {
+  const { pageSize, graceMs, windowMs, startByMs } = policy;
+  const completeBefore = addMs(clock.now(), -graceMs);
+  const completeFrom = addMs(completeBefore, -windowMs);
+  for (const state of supervisedStates) yield store.pageExpired({ state, completeBefore, completeFrom, pageSize });
+  for (const state of supervisedStates) yield store.pageExpired({ state, completeBefore: completeFrom, pageSize });
+  for (const state of supervisedStates) {
+    yield store.pageWithoutDeadline(state, addMs(completeBefore, -startByMs), pageSize);
+  }
+}
+
+function countPage(page: RecordPage, run: SupervisorRun, deps: SupervisorDeps): void {
+  run.requestCharge += page.requestCharge;
+  run.malformed += page.malformed.length;
+  for (const { id, problem } of page.malformed) deps.telemetry.alert('record-malformed', { orderId: id, problem });
+}
+
+async function recoverCounted(seen: VersionedRecord, run: SupervisorRun, deps: SupervisorDeps): Promise<void> {
+  if (isFull(run, deps)) return;
+  try {
+    const isRecovered = await recoverRecord(seen, deps);
+    if (isRecovered) run.recovered += 1;
+    else run.lost += 1;
+  } catch (error) {
+    run.failed += 1; // V4
+    deps.telemetry.event('recovery-failed', { orderId: seen.record.orderId, cause: String(error) });
+    if (error instanceof TransientError) return;
+    deps.telemetry.alert('recovery-impossible', { orderId: seen.record.orderId });
+  }
+}
+
+/** Recovers one order that a hint names, if its time is up. */
+export async function recoverOrder(orderId: string, deps: SupervisorDeps): Promise<boolean> {
+  const seen = await deps.store.getLatest(orderId);
+  return seen !== undefined && recoverRecord(seen, deps);
+}
+
+async function recoverRecord({ record }: VersionedRecord, deps: SupervisorDeps): Promise<boolean> {
+  const { orderId, attempt } = record;
+  const result = await applyTransition(deps, orderId, recover, {
+    observedLockedBy: record.lockedBy,
+    observedCompleteBy: record.completeBy,
+    workflow: findWorkflow(record.workflowVersion),
+    policy: deps.policy,
+    jitter: deps.random(),
+  });
+  if (result.kind !== 'applied') return false;
+  const { processState, failureCount } = result.record;
+  deps.telemetry.event('attempt-expired', { orderId, attempt, processState, failureCount });
+  return true;
+}
+
+/** Sends statuses that a crash left in the outbox of a finished order (T53). */
+async function sweepOutboxes(run: SupervisorRun, deps: SupervisorDeps): Promise<void> {
+  const { graceMs, pageSize } = deps.policy;
+  for await (const page of deps.store.pageUnsent(addMs(deps.clock.now(), -graceMs), pageSize)) {
+    countPage(page, run, deps);
+    for (const seen of page.records) await emptyOutbox(deps, seen);
+    run.statusesSwept += page.records.length;
+    return;
+  }
+}

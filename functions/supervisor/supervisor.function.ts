@@ -1,0 +1,25 @@
+import { app } from '@azure/functions';
+import { receive } from '../azure/service-bus-trigger.js';
+import { supervisorDeps, triggerDeps } from '../services.js';
+import { handleHint } from './handle-hint.js';
+import { recoverExpired } from './recover-expired.js';
+
+app.timer('supervisor', {
+  schedule: '%SUPERVISOR_SCHEDULE%',
+  handler: async (_timer, context) => {
+    await recoverExpired(supervisorDeps(context));
+  },
+});
+
+const hintQueue = 'supervisor-hints';
+
+app.serviceBusQueue('supervisor-hint', {
+  queueName: hintQueue,
+  connection: 'ServiceBusConnection',
+  handler: (body, context) =>
+    receive(
+      { queue: hintQueue, body, context },
+      (message) => handleHint(message.body, supervisorDeps(context)),
+      triggerDeps(context),
+    ),
+});

@@ -1,0 +1,35 @@
+/**
+ * Every event the system emits: the contract for dashboards and alerts (R58, R59). Fields carry ids, states and counts,
+ * never an order's contents.
+ */
+
+/** Events in the ordinary course of work. */
+export const eventNames = [
+  'order-accepted', // submit: order and record are stored
+  'order-duplicate', // submit: the same order again
+  'message-rejected', // a message was refused and kept in the dead-letter queue
+  'message-redelivered', // a transient fault: the message comes back later
+  'eager-start-failed', // the starter's next run will do it
+  'attempt-claimed', // starter: one more attempt
+  'attempt-released', // starter: the runtime refused the start
+  'start-unknown', // starter: the claim lease decides
+  'step-dispatched', // scheduler: a request is on its way
+  'attempt-superseded', // an old attempt was stopped by the fence
+  'attempt-ended', // processed, refused or given up
+  'attempt-expired', // supervisor: a failure is counted
+  'reply-late', // a reply nobody waits for
+  'agent-replied', // agent: a definite answer
+  'agent-silent', // agent: outcome unknown or deadline passed
+  'status-undeliverable', // the application's queue does not take the status now
+  'starter-run', // one run of the starter
+  'supervisor-run', // one run of the supervisor: its absence is an alert
+  'recovery-failed', // supervisor: this record could not be recovered now
+] as const;
+
+/** Events an operator must see; an alert rule matches their prefix. */
+export const alertNames = [
+  'order-conflict', // another order with the same id
+  'order-needs-operator', // Error or CompensationFailed
+  'record-malformed', // a document in the state store that is no record
+  'recovery-impossible', // supervisor: a record fails for good
+] as const;

@@ -1,0 +1,14 @@
+import type { InvocationContext } from '@azure/functions';
+import type { Telemetry } from '../state/ports.js';
+
+/** Telemetry over an invocation's log: one JSON object a line, which Log Analytics parses with `parse_json(message)`. */
+export function createTelemetry(context: Pick<InvocationContext, 'info' | 'error'>): Telemetry {
+  return {
+    event: (event, fields) => {
+      context.info(JSON.stringify({ event, ...fields }));
+    },
+    alert: (alert, fields) => {
+      context.error(JSON.stringify({ alert, ...fields }));
+    },
+  };
+}
