@@ -64,13 +64,13 @@ module.exports = {
       name: 'functions-know-nothing-of-the-tools',
       severity: 'error',
       from: { path: '^functions/' },
-      to: { path: '^(local|cli|test|bench)/' },
+      to: { path: '^(local|cli|client|test|bench)/' },
     },
     {
       name: 'local-knows-nothing-of-the-app',
       severity: 'error',
       from: { path: '^local/' },
-      to: { path: '^(functions|cli|test|bench)/' },
+      to: { path: '^(functions|cli|client|test|bench)/' },
     },
     {
       name: 'embedded-parts-are-self-contained',
@@ -89,6 +89,12 @@ module.exports = {
       severity: 'error',
       from: { path: '^cli/' },
       to: { path: '^functions/', pathNot: '^functions/contracts/' },
+    },
+    {
+      name: 'client-knows-only-the-contracts',
+      severity: 'error',
+      from: { path: '^client/' },
+      to: { path: '^(functions|local|cli|test|bench)/', pathNot: '^functions/contracts/' },
     },
     { name: 'no-dev-dependency-in-the-app', severity: 'error', from: { path: '^functions/' }, to: { dependencyTypes: ['npm-dev'] } },
     { name: 'not-resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
