@@ -1,0 +1,125 @@
+/** `npm run local`: the local stack in the foreground, until Ctrl-C. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { startAzurite, type Azurite } from './azurite.js';
+import { parseMainOptions, usage, UsageError, type MainOptions } from './main-options.js';
+import { partNames, type PartName } from './part-protocol.js';
+import { isPortFree } from './ports.js';
+import { findProjectRoot } from './project.js';
+import { startStack, type Stack } from './stack.js';
+import { readLiveStackFile, writeStackFile } from './stack-file.js';
+
+/** The ports that people expect; one that is taken is replaced by a free one. */
+const usualPorts = { 'service-bus': 5672, 'cosmos-db': 8081, 'functions-host': 7071 } as const;
+
+async function main(root: string): Promise<void> {
+  const options = parseMainOptions(process.argv.slice(2), root);
+  if (options === 'help') {
+    console.log(usage);
+    return;
+  }
+  if (options.reset) removeData(root, options.dataDirectory);
+  const azurite = options.withHost ? undefined : await startAzurite(root, options.dataDirectory);
+  try {
+    await runStack(root, options, azurite);
+  } finally {
+    await azurite?.stop();
+  }
+}
+
+async function runStack(root: string, options: MainOptions, azurite: Azurite | undefined): Promise<void> {
+  const ending = watchForEnd();
+  const stack = await startStack({
+    dataDirectory: options.dataDirectory,
+    fsync: options.fsync,
+    faults: options.faults,
+    host: options.withHost,
+    ports: await choosePorts(options),
+    log: 'inherit',
+    onUnexpectedEnd: ending.partEnded,
+  });
+  const { connectionString, cosmosEndpoint, cosmosKey, hostUrl, dataDirectory } = stack;
+  const addresses = { connectionString, cosmosEndpoint, cosmosKey, hostUrl };
+  const removeStackFile = writeStackFile(root, { ...addresses, dataDirectory, pid: process.pid });
+  try {
+    printReady(stack);
+    if (azurite !== undefined) printForCoreTools(root, stack, azurite);
+    await ending.whenEnded;
+  } finally {
+    console.log('Stopping …');
+    removeStackFile();
+    await stack.stop();
+  }
+}
+
+/** Resolves on Ctrl-C or SIGTERM, rejects when a part dies. */
+function watchForEnd(): { whenEnded: Promise<void>; partEnded: (part: PartName, reason: string) => void } {
+  const events: { partEnded?: (part: PartName, reason: string) => void } = {};
+  const whenEnded = new Promise<void>((resolve, reject) => {
+    process.once('SIGINT', resolve);
+    process.once('SIGTERM', resolve);
+    events.partEnded = (part, reason) => {
+      reject(new Error(`${part} ended unexpectedly (${reason}).`));
+    };
+  });
+  whenEnded.catch(() => undefined); // It may reject before anybody waits: a part can die while the others start.
+  return { whenEnded, partEnded: (part, reason) => events.partEnded?.(part, reason) };
+}
+
+async function choosePorts({ ports, withHost }: MainOptions): Promise<MainOptions['ports']> {
+  const chosen: Partial<Record<PartName, number>> = { ...ports };
+  for (const part of partNames) {
+    const isNeeded = part !== 'functions-host' || withHost;
+    const isOpen = chosen[part] === undefined && isNeeded;
+    if (isOpen && (await isPortFree(usualPorts[part]))) chosen[part] = usualPorts[part];
+  }
+  return chosen;
+}
+
+function removeData(root: string, dataDirectory: string): void {
+  const live = readLiveStackFile(root);
+  if (live?.dataDirectory === dataDirectory) {
+    throw new UsageError(`--reset would remove the data of a running stack (process ${live.pid}). Stop that first.`);
+  }
+  for (const part of [...partNames, 'azurite']) rmSync(join(dataDirectory, part), { recursive: true, force: true });
+}
+
+function printReady(stack: Stack): void {
+  console.log(`
+The local stack is ready; Ctrl-C stops it, its data stays in ${stack.dataDirectory}.
+
+  Service Bus     ${stack.connectionString}
+  Cosmos DB       ${stack.cosmosEndpoint}
+  key             ${stack.cosmosKey}
+  function app    ${stack.hostUrl}
+
+Try in another terminal:
+
+  npm run cli -- send              send an order
+  npm run cli -- watch             follow all orders
+  npm run cli -- show <orderId>    look at one
+`);
+}
+
+function printForCoreTools(root: string, stack: Stack, azurite: Azurite): void {
+  const path = join(root, '.local', 'local.settings.json');
+  // Core Tools sets the host name itself.
+  const values = Object.fromEntries(Object.entries(stack.settings).filter(([name]) => name !== 'WEBSITE_HOSTNAME'));
+  writeFileSync(path, `${JSON.stringify({ IsEncrypted: false, Values: values }, null, 2)}\n`, { mode: 0o600 });
+  const { port } = new URL(stack.hostUrl);
+  console.log(`Azurite ${azurite.isForeign ? 'was running already and is used' : 'runs'} on ports 10000 to 10002.
+There is no function app yet. Start it with Core Tools:
+
+  cp ${relative(process.cwd(), path)} local.settings.json
+  func start --port ${port}
+`);
+}
+
+const root = findProjectRoot();
+try {
+  await main(root);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  if (error instanceof UsageError) console.error(`\n${usage}`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}
