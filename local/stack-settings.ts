@@ -6,7 +6,7 @@ export type Settings = Readonly<Record<string, string>>;
 
 /** Where Core Tools listens by default; the sample's values name the app's own address with it. */
 export const sampleHostPort = 7071;
-const sampleHostUrl = `http://127.0.0.1:${sampleHostPort}`;
+const sampleHostUrl = new RegExp(`http://127\\.0\\.0\\.1:${sampleHostPort}(?![0-9])`, 'g');
 
 /** The addresses of a running stack. */
 export interface StackAddresses {
