@@ -6,6 +6,7 @@ import type { InvocationContext } from '@azure/functions';
 import { createHttpRemoteService } from './agents/http-remote-service.js';
 import type { AgentDeps } from './agents/agent.js';
 import { createDatabase, createServiceBusClient } from './azure/clients.js';
+import { createCosmosAdmissionStore } from './azure/cosmos-admission-store.js';
 import { createCosmosDemoLedger } from './azure/cosmos-demo-ledger.js';
 import { createCosmosOrdersDatabase } from './azure/cosmos-orders-database.js';
 import { createCosmosStateStore } from './azure/cosmos-state-store.js';
@@ -24,11 +25,14 @@ import { requestForActivity } from './scheduler/agent-request-builder.js';
 import type { AdvanceDeps } from './scheduler/advance.js';
 import { durableNames } from './scheduler/attempt-messages.js';
 import type { ReplyDeps } from './scheduler/handle-reply.js';
+import type { AdmissionDeps } from './scheduler/refresh-admission.js';
 import { startNow } from './scheduler/start-pending.js';
 import type { StarterDeps } from './scheduler/start-pending.js';
 import { currentWorkflowVersion, findWorkflow, retryBudget } from './state/order-workflow.js';
-import type { Clock, MessageRejector, OrdersDatabase, QueueSender, StateStore } from './state/ports.js';
+import type { AdmissionStore, Clock, MessageRejector, OrdersDatabase, QueueSender, StateStore } from './state/ports.js';
 import type { TransitionDeps } from './status/apply-transition.js';
+import { createAdmissionGate } from './submit/admission-gate.js';
+import type { AdmissionGate } from './submit/admission-gate.js';
 import type { SubmitDeps } from './submit/submit-order.js';
 import type { SupervisorDeps } from './supervisor/recover-expired.js';
 import { createTelemetry } from './telemetry/telemetry.js';
@@ -41,6 +45,8 @@ export interface Services {
   readonly sender: QueueSender;
   readonly rejector: MessageRejector;
   readonly ledger: LedgerStore;
+  readonly admission: AdmissionStore;
+  readonly gate: AdmissionGate;
 }
 
 /** The app's only clock. */
@@ -57,6 +63,8 @@ export function services(): Services {
 function buildServices(config: Config): Services {
   const database = createDatabase(config);
   const sender = createQueueSender(createServiceBusClient(config));
+  const admission = createCosmosAdmissionStore(database);
+  const { MAX_IN_FLIGHT: maxInFlight, INTAKE_REFRESH_MS: refreshMs } = config;
   return {
     config,
     store: createCosmosStateStore(database),
@@ -64,6 +72,8 @@ function buildServices(config: Config): Services {
     sender,
     rejector: createMessageRejector(sender),
     ledger: createCosmosDemoLedger(database),
+    admission,
+    gate: createAdmissionGate({ store: admission, clock }, { maxInFlight, refreshMs }),
   };
 }
 
@@ -90,22 +100,39 @@ export function starterDeps(context: InvocationContext): StarterDeps {
       pageSize: config.STARTER_PAGE_SIZE,
       maxPerRun: config.STARTER_MAX_PER_RUN,
       concurrency: config.STARTER_CONCURRENCY,
+      normalShare: config.STARTER_NORMAL_SHARE_PERCENT / 100,
+    },
+  };
+}
+
+/** What refreshing the admission document needs. */
+export function admissionDeps(context: InvocationContext): AdmissionDeps {
+  const { config, admission } = services();
+  return {
+    ...transitionDeps(context),
+    admission,
+    limits: {
+      highWater: config.INTAKE_HIGH_WATER,
+      lowWater: config.INTAKE_LOW_WATER,
+      maxInFlight: config.MAX_IN_FLIGHT,
     },
   };
 }
 
 /** What submit needs; the eager start is the starter's own code. */
 export function submitDeps(context: InvocationContext): SubmitDeps {
-  const { config, orders } = services();
+  const { config, orders, gate } = services();
   const starter = starterDeps(context);
   return {
     ...transitionDeps(context),
     orders,
+    gate,
     startNow: (orderId) => startNow(orderId, starter),
     policy: {
       applications: config.APPLICATIONS,
       maxFailures: config.MAX_FAILURES,
       orderLifetimeMs: config.ORDER_LIFETIME_MS,
+      busyRetryAfterMs: config.BUSY_RETRY_AFTER_MS,
     },
   };
 }

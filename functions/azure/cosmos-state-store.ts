@@ -9,10 +9,10 @@ import type { Container, Database, SqlQuerySpec } from '@azure/cosmos';
 import { PermanentError } from '../state/errors.js';
 import type { MalformedRecord, RecordPage, ReplaceResult, StateStore, VersionedRecord } from '../state/ports.js';
 import { stateRecordSchema, terminalStates } from '../state/state-record.js';
-import type { StateRecord } from '../state/state-record.js';
+import type { ProcessState, StateRecord } from '../state/state-record.js';
 import { cosmosError, statusCodeOf } from './errors.js';
 import { createRecentMap } from './recent-map.js';
-import { expiredQuery, pendingQuery, unsentQuery, withoutDeadlineQuery } from './state-queries.js';
+import { countQuery, expiredQuery, pendingQuery, unsentQuery, withoutDeadlineQuery } from './state-queries.js';
 
 const containerName = 'order-state';
 
@@ -48,6 +48,7 @@ export function createCosmosStateStore(database: Database, rememberedRecords = 5
       else recent.delete(record.orderId);
       return result;
     },
+    count: (state) => countRecords(container, state),
     pagePending: (query) => pages(container, pendingQuery(query), query.pageSize),
     pageExpired: (query) => pages(container, expiredQuery(query), query.pageSize),
     pageWithoutDeadline: (state, unchangedSince, pageSize) =>
@@ -77,6 +78,15 @@ async function replace(container: Container, record: StateRecord, etag: string):
     return { kind: 'replaced', versioned: { record, etag: response.etag } };
   } catch (error) {
     if (conflictCodes.includes(statusCodeOf(error))) return { kind: 'conflict' };
+    throw cosmosError(error);
+  }
+}
+
+async function countRecords(container: Container, state: ProcessState): Promise<number> {
+  try {
+    const { resources } = await container.items.query<number>(countQuery(state)).fetchAll();
+    return resources[0] ?? 0;
+  } catch (error) {
     throw cosmosError(error);
   }
 }

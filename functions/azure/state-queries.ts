@@ -10,15 +10,26 @@ import type { ProcessState } from '../state/state-record.js';
 
 const isFree = '(IS_NULL(c.lockedBy) OR NOT IS_DEFINED(c.lockedBy))';
 
+/** How many records are in a state. */
+export function countQuery(state: ProcessState): SqlQuerySpec {
+  return {
+    query: 'SELECT VALUE COUNT(1) FROM c WHERE c.processState = @state',
+    parameters: [{ name: '@state', value: state }],
+  };
+}
+
 /** Waiting records that may start, the longest due first. */
-export function pendingQuery({ state, notBefore }: PendingQuery): SqlQuerySpec {
+export function pendingQuery({ state, priority, notBefore }: PendingQuery): SqlQuerySpec {
+  const hasPriority = priority !== undefined;
   return {
     query:
-      `SELECT * FROM c WHERE c.processState = @state AND ${isFree} AND c.notBefore <= @notBefore ` +
-      'ORDER BY c.processState, c.notBefore',
+      `SELECT * FROM c WHERE c.processState = @state ${hasPriority ? 'AND c.priority = @priority ' : ''}` +
+      `AND ${isFree} AND c.notBefore <= @notBefore ` +
+      `ORDER BY c.processState, ${hasPriority ? 'c.priority, ' : ''}c.notBefore`,
     parameters: [
       { name: '@state', value: state },
       { name: '@notBefore', value: notBefore },
+      ...(hasPriority ? [{ name: '@priority', value: priority }] : []),
     ],
   };
 }

@@ -43,6 +43,14 @@ export const settingsSchema = z.object({
   STARTER_PAGE_SIZE: wholeNumber(1, 1000).describe('Orders read in one page.'),
   STARTER_MAX_PER_RUN: wholeNumber(1, 100_000).describe('Orders started in one run at most.'),
   STARTER_CONCURRENCY: wholeNumber(1, 256).describe('Orders claimed and started at the same time.'),
+  STARTER_NORMAL_SHARE_PERCENT: wholeNumber(1, 100).describe(
+    'Share of a run that high priority leaves to normal orders.',
+  ),
+  MAX_IN_FLIGHT: wholeNumber(1, 1_000_000).describe('Orders in progress at most; the others wait.'),
+  INTAKE_HIGH_WATER: wholeNumber(1, 100_000_000).describe('Waiting orders at which intake closes.'),
+  INTAKE_LOW_WATER: wholeNumber(0, 100_000_000).describe('Waiting orders at which intake opens again.'),
+  INTAKE_REFRESH_MS: milliseconds(100, hour).describe('How long submit believes the control document.'),
+  BUSY_RETRY_AFTER_MS: milliseconds(1_000, 24 * hour).describe('What a turned-away application is told to wait.'),
   CLAIM_LEASE_MS: milliseconds(1_000, hour).describe('How long a claimed attempt may take to start.'),
   RELEASE_BACKOFF_MS: milliseconds(100, hour).describe('Wait after the runtime has refused a start.'),
   STEP_DEADLINE_MS: milliseconds(500, 24 * hour).describe('How long a step may take.'),
@@ -69,6 +77,10 @@ const configSchema = settingsSchema
   .refine((s) => s.ServiceBusConnection ?? s.ServiceBusConnection__fullyQualifiedNamespace, {
     path: ['ServiceBusConnection'],
     error: 'set a connection string, or ServiceBusConnection__fullyQualifiedNamespace for managed identity',
+  })
+  .refine((s) => s.INTAKE_LOW_WATER < s.INTAKE_HIGH_WATER, {
+    path: ['INTAKE_LOW_WATER'],
+    error: 'expected less than INTAKE_HIGH_WATER',
   })
   .refine((s) => s.RETRY_MAX_BACKOFF_MS >= s.RETRY_BACKOFF_MS, {
     path: ['RETRY_MAX_BACKOFF_MS'],

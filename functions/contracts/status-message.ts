@@ -21,11 +21,13 @@ export const statusKindSchema = z.enum(['OrderReceived', 'OrderRejected', 'Order
 export const statusMessageSchema = z.object({
   schemaVersion: z.literal(1),
   orderId: orderIdSchema,
-  /** Grows with each status of the order: drop what is not newer than what you have seen (T54). */
-  seq: z.int().min(1),
+  /** Grows with each status of the order: drop what is not newer than what you have seen (T54). 0: the order was not taken. */
+  seq: z.int().min(0),
   status: statusKindSchema,
   at: timestampSchema,
   reason: statusReasonSchema.optional(),
+  /** With reason `Busy`: when to send the order again, in milliseconds. */
+  retryAfterMs: z.int().min(0).optional(),
 });
 
 export type StatusKind = z.infer<typeof statusKindSchema>;

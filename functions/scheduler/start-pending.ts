@@ -10,8 +10,8 @@
 import { orchestrationInstanceId } from '../contracts/identifiers.js';
 import { claim, release } from '../state/attempt-transitions.js';
 import { TransientError } from '../state/errors.js';
-import type { Orchestrations, RecordPage } from '../state/ports.js';
-import type { ProcessState, StateRecord } from '../state/state-record.js';
+import type { Orchestrations, PendingQuery, VersionedRecord } from '../state/ports.js';
+import type { StateRecord } from '../state/state-record.js';
 import { applyTransition } from '../status/apply-transition.js';
 import type { TransitionDeps } from '../status/apply-transition.js';
 
@@ -30,6 +30,8 @@ export interface StarterPolicy {
   readonly maxPerRun: number;
   /** How many orders are claimed and started at the same time. */
   readonly concurrency: number;
+  /** Share of a run's room, 0 to 1, that high priority leaves to normal orders. */
+  readonly normalShare: number;
 }
 
 /** What one try to start an order ended in. */
@@ -42,29 +44,62 @@ export interface StarterRun {
   readonly released: number;
 }
 
-/** Undo comes first: work that is being taken back must not wait behind new work. */
-const waitingStates: readonly ProcessState[] = ['Compensating', 'Pending'];
+/** Part of a run: what to look for, and how many orders to start at most. */
+interface Slice {
+  readonly query: Pick<PendingQuery, 'state' | 'priority'>;
+  readonly limit: number;
+}
 
-/** One run: claims and starts what waits, oldest first, within the limits of the policy. */
-export async function startPending(deps: StarterDeps): Promise<StarterRun> {
+/**
+ * One run: claims and starts what waits, the longest due first.
+ *
+ * @param capacity how many new orders the in-flight limit leaves room for
+ */
+export async function startPending(capacity: number, deps: StarterDeps): Promise<StarterRun> {
   const run = { started: 0, lost: 0, released: 0 };
-  for (const state of waitingStates) {
-    const query = { state, notBefore: deps.clock.now(), pageSize: deps.policy.pageSize };
-    for await (const page of deps.store.pagePending(query)) {
-      await startPage(page, run, deps);
-      const isFull = run.started + run.lost >= deps.policy.maxPerRun;
-      if (isFull || run.released > 0) return run;
-    }
+  for (const slice of slicesOf(capacity, run, deps.policy)) {
+    await startSlice(slice, run, deps);
+    if (run.released > 0) break; // P3
   }
   return run;
 }
 
-async function startPage(page: RecordPage, run: Record<StartOutcome, number>, deps: StarterDeps): Promise<void> {
-  for (const { id, problem } of page.malformed) deps.telemetry.alert('record-malformed', { orderId: id, problem });
+/**
+ * Undo comes first and needs no room: its orders are in flight already. Then high priority, which leaves a share to
+ * normal orders so that they never starve (R63), then whatever room is left.
+ */
+function* slicesOf(capacity: number, run: StarterRun, policy: StarterPolicy): Generator<Slice> {
+  yield { query: { state: 'Compensating' }, limit: policy.maxPerRun };
+  const before = run.started;
+  const room = Math.max(0, Math.min(capacity, policy.maxPerRun));
+  const left = (): number => room - (run.started - before);
+  const high = { state: 'Pending', priority: 'high' } as const;
+  yield { query: high, limit: Math.ceil(room * (1 - policy.normalShare)) };
+  yield { query: { state: 'Pending', priority: 'normal' }, limit: left() };
+  yield { query: high, limit: left() };
+}
+
+async function startSlice(slice: Slice, run: Record<StartOutcome, number>, deps: StarterDeps): Promise<void> {
+  if (slice.limit <= 0) return;
+  const query = { ...slice.query, notBefore: deps.clock.now(), pageSize: deps.policy.pageSize };
+  let left = slice.limit;
+  for await (const page of deps.store.pagePending(query)) {
+    for (const { id, problem } of page.malformed) deps.telemetry.alert('record-malformed', { orderId: id, problem });
+    const records = page.records.slice(0, left);
+    await startRecords(records, run, deps);
+    left -= records.length;
+    if (left <= 0 || run.released > 0) return;
+  }
+}
+
+async function startRecords(
+  records: readonly VersionedRecord[],
+  run: Record<StartOutcome, number>,
+  deps: StarterDeps,
+): Promise<void> {
   const { concurrency } = deps.policy;
-  for (let first = 0; first < page.records.length; first += concurrency) {
-    if (run.released > 0) return; // P3
-    const group = page.records.slice(first, first + concurrency);
+  for (let first = 0; first < records.length && run.released === 0; first += concurrency) {
+    const group = records.slice(first, first + concurrency);
     const outcomes = await Promise.all(group.map(({ record }) => startOrder(record, deps)));
     for (const outcome of outcomes) run[outcome] += 1;
   }

@@ -1,6 +1,7 @@
 import { app } from '@azure/functions';
 import { input } from 'durable-functions';
-import { starterDeps } from '../services.js';
+import { admissionDeps, services, starterDeps } from '../services.js';
+import { refreshAdmission } from './refresh-admission.js';
 import { startPending } from './start-pending.js';
 
 app.timer('starter', {
@@ -8,7 +9,8 @@ app.timer('starter', {
   extraInputs: [input.durableClient()],
   handler: async (_timer, context) => {
     const deps = starterDeps(context);
-    const { started, lost, released } = await startPending(deps);
-    if (started + lost + released > 0) deps.telemetry.event('starter-run', { started, lost, released });
+    const { mode, pending, inFlight } = await refreshAdmission(admissionDeps(context));
+    const run = await startPending(services().config.MAX_IN_FLIGHT - inFlight, deps);
+    deps.telemetry.event('starter-run', { ...run, admission: mode, pending, inFlight });
   },
 });

@@ -2,6 +2,7 @@
 import type { Order } from '../contracts/order.js';
 import type { Timestamp } from '../contracts/timestamp.js';
 import type { Rejection } from '../contracts/rejection.js';
+import type { Admission, IntakePause } from './admission.js';
 import type { ProcessState, StateRecord } from './state-record.js';
 
 /** Tells the time; tests move it. */
@@ -33,9 +34,10 @@ export interface MalformedRecord {
 export type ReplaceResult =
   { readonly kind: 'replaced'; readonly versioned: VersionedRecord } | { readonly kind: 'conflict' };
 
-/** What to look for: records of one state, ordered by one time. */
+/** Unowned records of one state and, for new work, of one priority. */
 export interface PendingQuery {
   readonly state: ProcessState;
+  readonly priority?: StateRecord['priority'];
   /** Only records that may start by now. */
   readonly notBefore: Timestamp;
   readonly pageSize: number;
@@ -63,6 +65,8 @@ export interface StateStore {
   getLatest(orderId: string): Promise<VersionedRecord | undefined>;
   /** Writes the record if the stored version still has this ETag. */
   replaceIfUnchanged(record: StateRecord, etag: string): Promise<ReplaceResult>;
+  /** How many records are in this state, about. */
+  count(state: ProcessState): Promise<number>;
   /** Unowned records that may start, in pages, the longest waiting first. */
   pagePending(query: PendingQuery): AsyncIterable<RecordPage>;
   /** Owned records whose completeBy has passed, in pages. */
@@ -71,6 +75,14 @@ export interface StateStore {
   pageWithoutDeadline(state: ProcessState, unchangedSince: Timestamp, pageSize: number): AsyncIterable<RecordPage>;
   /** Records in a terminal state with a status that waits since before `since`, in pages. */
   pageUnsent(since: Timestamp, pageSize: number): AsyncIterable<RecordPage>;
+}
+
+/** Where starter, submit and operator agree on intake. */
+export interface AdmissionStore {
+  readAdmission(): Promise<Admission | undefined>;
+  writeAdmission(admission: Admission): Promise<void>;
+  readPause(): Promise<IntakePause | undefined>;
+  writePause(pause: IntakePause): Promise<void>;
 }
 
 /** The orders database: what the customer ordered; an order never changes once stored. */

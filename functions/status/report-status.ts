@@ -8,6 +8,7 @@
  */
 import { statusMessageId, statusQueueName } from '../contracts/identifiers.js';
 import type { StatusMessage } from '../contracts/status-message.js';
+import type { Timestamp } from '../contracts/timestamp.js';
 import type { QueueSender, Telemetry } from '../state/ports.js';
 import type { OutboxEntry, StateRecord } from '../state/state-record.js';
 
@@ -39,4 +40,26 @@ export async function sendOutbox(record: StateRecord, { sender, telemetry }: Sta
 function statusMessage(orderId: string, entry: OutboxEntry): StatusMessage {
   const message = { schemaVersion: 1, orderId, seq: entry.seq, status: entry.kind, at: entry.at } as const;
   return entry.reason === null ? message : { ...message, reason: entry.reason };
+}
+
+/**
+ * Tells an application that its order was not taken because too much waits (R51). The order is not stored, so there is no
+ * outbox: the caller completes the message only after this has been sent.
+ *
+ * @param resendId differs from message to message, so that a later refusal of the same order is not swallowed
+ */
+export async function sendBusy(
+  order: { readonly orderId: string; readonly application: string; readonly at: Timestamp },
+  resendId: string,
+  retryAfterMs: number,
+  sender: QueueSender,
+): Promise<void> {
+  const reason = { code: 'Busy', message: 'Too many orders are waiting. Send the order again later.' } as const;
+  const { orderId, at } = order;
+  const body: StatusMessage = { schemaVersion: 1, orderId, seq: 0, status: 'OrderRejected', at, reason, retryAfterMs };
+  await sender.send(statusQueueName(order.application), {
+    messageId: `${orderId}.busy.${resendId}`.slice(0, 128),
+    correlationId: orderId,
+    body,
+  });
 }

@@ -13,7 +13,9 @@ import type { Rejection } from '../contracts/rejection.js';
 import { newRecord } from '../state/new-record.js';
 import { currentWorkflowVersion, findWorkflow } from '../state/order-workflow.js';
 import { PermanentError } from '../state/errors.js';
-import type { Clock, OrdersDatabase, StateStore, Telemetry } from '../state/ports.js';
+import type { Clock, OrdersDatabase, QueueSender, StateStore, Telemetry } from '../state/ports.js';
+import { sendBusy } from '../status/report-status.js';
+import type { AdmissionGate } from './admission-gate.js';
 import { orderHash } from './order-hash.js';
 
 /** What submit needs. */
@@ -22,6 +24,8 @@ export interface SubmitDeps {
   readonly store: StateStore;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
+  readonly sender: QueueSender;
+  readonly gate: AdmissionGate;
   /** The *eager start*: the starter's own code for one order, best effort. */
   readonly startNow: (orderId: string) => Promise<void>;
   readonly policy: SubmitPolicy;
@@ -34,35 +38,54 @@ export interface SubmitPolicy {
   readonly maxFailures: number;
   /** Task-level deadline of an order (T68). */
   readonly orderLifetimeMs: number;
+  /** What a turned-away application is told to wait. */
+  readonly busyRetryAfterMs: number;
 }
 
 /** What became of an order message. */
 export type SubmitOutcome =
   | { readonly kind: 'accepted'; readonly orderId: string }
   | { readonly kind: 'duplicate'; readonly orderId: string }
+  | { readonly kind: 'turnedAway'; readonly orderId: string }
   | { readonly kind: 'rejected'; readonly rejection: Rejection };
+
+/** An order message as far as submit needs it. */
+export interface OrderMessage {
+  readonly body: unknown;
+  readonly messageId: string;
+  /** W3C trace context of the sender, if any. */
+  readonly traceparent: string | null;
+}
 
 /**
  * Accepts one order message.
  *
- * @param body the message body as received
- * @param traceparent W3C trace context of the message, if any
  * @throws TransientError when a store can't answer: the message must be delivered again
  */
-export async function submitOrder(body: unknown, traceparent: string | null, deps: SubmitDeps): Promise<SubmitOutcome> {
-  const parsed = parseOrder(body);
+export async function submitOrder(message: OrderMessage, deps: SubmitDeps): Promise<SubmitOutcome> {
+  const parsed = parseOrder(message.body);
   if (!parsed.ok) return { kind: 'rejected', rejection: parsed.rejection };
   const received = parsed.value;
-  if (!deps.policy.applications.includes(received.application)) {
+  const { orderId, application } = received;
+  if (!deps.policy.applications.includes(application)) {
     return { kind: 'rejected', rejection: rejection('UnknownApplication', 'application: expected a registered one') };
   }
+  const mode = await deps.gate.mode();
+  if (mode === 'closed' && (await deps.orders.get(orderId)) === undefined) {
+    const { sender, clock, policy } = deps;
+    await sendBusy({ orderId, application, at: clock.now() }, message.messageId, policy.busyRetryAfterMs, sender);
+    deps.telemetry.event('order-turned-away', { orderId, application });
+    return { kind: 'turnedAway', orderId };
+  }
+  return storeOrder(received, message.traceparent, deps);
+}
+
+async function storeOrder(received: Order, traceparent: string | null, deps: SubmitDeps): Promise<SubmitOutcome> {
   const { stored } = await deps.orders.createIfAbsent(received);
   const conflict = conflictBetween(stored, received);
-  if (conflict !== undefined) {
-    deps.telemetry.alert('order-conflict', { orderId: received.orderId });
-    return { kind: 'rejected', rejection: conflict };
-  }
-  return createRecord(stored, traceparent, deps);
+  if (conflict === undefined) return createRecord(stored, traceparent, deps);
+  deps.telemetry.alert('order-conflict', { orderId: received.orderId });
+  return { kind: 'rejected', rejection: conflict };
 }
 
 function conflictBetween(stored: Order, received: Order): Rejection | undefined {
@@ -84,6 +107,6 @@ async function createRecord(order: Order, traceparent: string | null, deps: Subm
     return { kind: 'duplicate', orderId };
   }
   deps.telemetry.event('order-accepted', { orderId });
-  await deps.startNow(orderId);
+  if (deps.gate.mayStartNow()) await deps.startNow(orderId);
   return { kind: 'accepted', orderId };
 }

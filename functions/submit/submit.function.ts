@@ -14,11 +14,8 @@ app.serviceBusQueue('submit', {
     receive(
       { queue, body, context },
       async (message) => {
-        const outcome = await submitOrder(
-          message.body,
-          traceparentOf(message.applicationProperties),
-          submitDeps(context),
-        );
+        const traceparent = traceparentOf(message.applicationProperties);
+        const outcome = await submitOrder({ ...message, traceparent }, submitDeps(context));
         return outcome.kind === 'rejected' ? outcome.rejection : undefined;
       },
       triggerDeps(context),

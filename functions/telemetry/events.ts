@@ -7,6 +7,8 @@
 export const eventNames = [
   'order-accepted', // submit: order and record are stored
   'order-duplicate', // submit: the same order again
+  'order-turned-away', // submit: intake is closed
+  'intake-changed', // starter: intake opens, throttles or closes
   'message-rejected', // a message was refused and kept in the dead-letter queue
   'message-redelivered', // a transient fault: the message comes back later
   'eager-start-failed', // the starter's next run will do it
