@@ -7,7 +7,7 @@ import { partNames, type PartName } from './part-protocol.js';
 import { isPortFree } from './ports.js';
 import { findProjectRoot } from './project.js';
 import { startStack, type Stack } from './stack.js';
-import { readLiveStackFile, writeStackFile } from './stack-file.js';
+import { readLiveStackFile, writeStackFile, type StackFile } from './stack-file.js';
 
 /** The ports that people expect; one that is taken is replaced by a free one. */
 const usualPorts = { 'service-bus': 5672, 'cosmos-db': 8081, 'functions-host': 7071 } as const;
@@ -38,9 +38,7 @@ async function runStack(root: string, options: MainOptions, azurite: Azurite | u
     log: 'inherit',
     onUnexpectedEnd: ending.partEnded,
   });
-  const { connectionString, cosmosEndpoint, cosmosKey, hostUrl, dataDirectory } = stack;
-  const addresses = { connectionString, cosmosEndpoint, cosmosKey, hostUrl };
-  const removeStackFile = writeStackFile(root, { ...addresses, dataDirectory, pid: process.pid });
+  const removeStackFile = writeStackFile(root, stackFileOf(stack));
   try {
     printReady(stack);
     if (azurite !== undefined) printForCoreTools(root, stack, azurite);
@@ -50,6 +48,12 @@ async function runStack(root: string, options: MainOptions, azurite: Azurite | u
     removeStackFile();
     await stack.stop();
   }
+}
+
+function stackFileOf(stack: Stack): StackFile {
+  const { connectionString, cosmosEndpoint, cosmosKey, hostUrl, hostKey, dataDirectory } = stack;
+  const addresses = { connectionString, cosmosEndpoint, cosmosKey, hostUrl };
+  return { ...addresses, ...(hostKey === undefined ? {} : { hostKey }), dataDirectory, pid: process.pid };
 }
 
 /** Resolves on Ctrl-C or SIGTERM, rejects when a part dies. */

@@ -89,7 +89,7 @@ export class ManagedPart<Name extends PartName> {
         this.#port = port;
         return started;
       } catch (error) {
-        const wasTakenMeanwhile = error instanceof PartStartError && error.code === 'EADDRINUSE';
+        const wasTakenMeanwhile = error instanceof PartStartError && error.portIsTaken;
         if (!wasTakenMeanwhile || attempt === portAttempts) throw error;
       }
     }
@@ -100,7 +100,7 @@ export class ManagedPart<Name extends PartName> {
     if (!(await isPortFree(port))) {
       throw new PartStartError(
         `Port ${port} for ${name} is in use. Stop the program that listens there, or choose another port.`,
-        'EADDRINUSE',
+        true,
       );
     }
     const all = { ...options(port), port, ...(this.#faults === undefined ? {} : { faults: this.#faults }) };

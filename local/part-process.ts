@@ -21,14 +21,15 @@ export interface PartLaunch {
   readonly onLine: (line: string) => void;
 }
 
-/** A part did not start; `code` is that of the cause, for example EADDRINUSE. */
+/** A part did not start. */
 export class PartStartError extends Error {
-  readonly code: string | undefined;
+  /** Another port may do. */
+  readonly portIsTaken: boolean;
 
-  constructor(message: string, code?: string) {
+  constructor(message: string, portIsTaken = false) {
     super(message);
     this.name = 'PartStartError';
-    this.code = code;
+    this.portIsTaken = portIsTaken;
   }
 }
 
@@ -159,7 +160,9 @@ async function untilReady({ name, child, ended, lastLines }: Starting): Promise<
 async function firstMessage(name: PartName, child: ChildProcess): Promise<unknown> {
   const [message] = (await once(child, 'message')) as [MessageFromPart];
   if (message.kind === 'ready') return message.info;
-  if (message.kind === 'failed') throw new PartStartError(`${name} did not start: ${message.message}`, message.code);
+  if (message.kind === 'failed') {
+    throw new PartStartError(`${name} did not start: ${message.message}`, message.portIsTaken);
+  }
   throw new PartStartError(`${name} sent '${message.kind}' before it was ready.`);
 }
 

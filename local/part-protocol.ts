@@ -9,7 +9,7 @@ export type PartName = (typeof partNames)[number];
 export interface PartInfos {
   readonly 'service-bus': { readonly port: number; readonly connectionString: string };
   readonly 'cosmos-db': { readonly port: number; readonly endpoint: string; readonly key: string };
-  readonly 'functions-host': { readonly port: number; readonly url: string };
+  readonly 'functions-host': { readonly port: number; readonly url: string; readonly hostKey: string };
 }
 
 /** Hits, operations and whatever else a part counts, by name. */
@@ -27,6 +27,6 @@ export type MessageToPart =
 
 export type MessageFromPart =
   | { readonly kind: 'ready'; readonly info: unknown }
-  | { readonly kind: 'failed'; readonly message: string; readonly code: string | undefined }
+  | { readonly kind: 'failed'; readonly message: string; readonly portIsTaken: boolean }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'refusal'; readonly id: number; readonly message: string };

@@ -107,8 +107,8 @@ async function reportFailure(error: unknown): Promise<void> {
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return;
   }
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-  await send({ kind: 'failed', message: error instanceof Error ? error.message : String(error), code });
+  const message = error instanceof Error ? error.message : String(error);
+  await send({ kind: 'failed', message, portIsTaken: message.includes('EADDRINUSE') });
 }
 
 /** Resolves when the message is on its way; a stack that has gone is no failure of the part. */

@@ -8,6 +8,8 @@ import type { StackAddresses } from './stack-settings.js';
 
 /** The content of the file. */
 export interface StackFile extends StackAddresses {
+  /** Absent when Core Tools runs the app. */
+  readonly hostKey?: string;
   readonly pid: number;
   readonly dataDirectory: string;
 }

@@ -46,6 +46,8 @@ export interface StackOptions {
 /** A running stack. */
 export interface Stack extends StackAddresses {
   readonly dataDirectory: string;
+  /** Opens HTTP functions of authLevel 'function' (header `x-functions-key`); Core Tools asks for none. */
+  readonly hostKey: string | undefined;
   /** The app's settings, as the host has them or as `func start` needs them. */
   readonly settings: Settings;
   pid(part: PartName): number;
@@ -93,8 +95,14 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     await stop();
     throw error;
   }
-  const hostUrl = withHost ? functionsHost.info.url : localUrl(options.ports?.['functions-host'] ?? sampleHostPort);
-  return { ...addresses(hostUrl), dataDirectory: data.path, settings: settings(hostUrl), ...controls(parts), stop };
+  const { url: hostUrl, hostKey } = withHost ? functionsHost.info : expectedHost(options);
+  const own = { dataDirectory: data.path, hostKey, settings: settings(hostUrl) };
+  return { ...addresses(hostUrl), ...own, ...controls(parts), stop };
+}
+
+/** Where an app that is started by other means will be. */
+function expectedHost({ ports }: StackOptions): { readonly url: string; readonly hostKey: undefined } {
+  return { url: localUrl(ports?.['functions-host'] ?? sampleHostPort), hostKey: undefined };
 }
 
 type Parts = { readonly [Name in PartName]: ManagedPart<Name> };
