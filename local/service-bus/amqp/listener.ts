@@ -1,0 +1,79 @@
+/** The port of the broker, and what happens on each connection. */
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import type { BrokerContext } from '../context.js';
+import { wireErrors } from '../errors.js';
+import { limits } from '../limits.js';
+import { ClientConnection } from './client-connection.js';
+import type { Dispatcher } from './dispatcher.js';
+import { openReceiver, openSender } from './links.js';
+import { createContainer } from './rhea.js';
+import { guardSession, type SessionGuard } from './session-guard.js';
+
+/** The open port. */
+export interface Listener {
+  readonly server: Server;
+  readonly port: number;
+  readonly clients: Set<ClientConnection>;
+}
+
+/** Opens the port on 127.0.0.1; the port 0 is a free one. */
+export async function listen(context: BrokerContext, dispatcher: Dispatcher, port: number): Promise<Listener> {
+  const container = createContainer('embedded-service-bus', () => {
+    context.counters.add('', 'internalErrors');
+  });
+  const clients = new Set<ClientConnection>();
+  const server = createServer({ noDelay: true }, (socket) => {
+    const connection = container.create_connection(connectionOptions);
+    const client = new ClientConnection(context, connection, socket);
+    clients.add(client);
+    client.onClosed(() => clients.delete(client));
+    serve(context, client, dispatcher);
+    client.accept();
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  }).catch((error: unknown) => {
+    throw new Error(
+      `The Service Bus broker cannot listen on 127.0.0.1:${port}: ${String(error)}. Choose another port.`,
+    );
+  });
+  return { server, port: (server.address() as AddressInfo).port, clients };
+}
+
+const connectionOptions = {
+  container_id: 'embedded-service-bus',
+  max_frame_size: limits.maxFrameBytes,
+  channel_max: limits.maxChannels,
+  idle_time_out: limits.idleTimeoutMs,
+  reconnect: false,
+  sender_options: { treat_modified_as_released: false },
+  receiver_options: { autoaccept: false, credit_window: 0 },
+} as const;
+
+function serve(context: BrokerContext, client: ClientConnection, dispatcher: Dispatcher): void {
+  const links = { context, client, dispatcher };
+  const guards = new WeakMap<object, SessionGuard>();
+  client.connection.on('session_open', ({ session }) => {
+    guards.set(session, guardSession(session, client, client.windowOpened));
+  });
+  client.connection.on('receiver_open', ({ session, receiver }) => {
+    const guard = guards.get(session);
+    if (guard === undefined) return;
+    client.guard(() => {
+      openReceiver(links, receiver, guard);
+    });
+  });
+  client.connection.on('sender_open', ({ sender }) => {
+    client.guard(() => {
+      openSender(links, sender);
+    });
+  });
+}
+
+/** Takes no more connections and ends those that are open. */
+export async function stopListening({ server, clients }: Listener): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  for (const client of clients) client.end(wireErrors.closing());
+  await closed;
+}

@@ -1,0 +1,67 @@
+/** Stands between the frames of a session and rhea. */
+import { limits } from '../limits.js';
+import type { ClientConnection } from './client-connection.js';
+import type { Frame, Receiver, Session } from './rhea.js';
+
+/** rhea decodes messages of format 0 and loses AMQP types; with this format it hands over the bytes. */
+const undecodedFormat = 0xffff_ffff;
+
+const coordinator = 0x30;
+const nothing = Buffer.alloc(0);
+
+/** What the guard has seen that rhea does not tell. */
+export interface SessionGuard {
+  /** True while the attach being handled is that of a transaction coordinator. */
+  isCoordinator: boolean;
+  /** True when the message just completed was larger than a message may be; its bytes are not all there. */
+  isOversized(receiver: Receiver): boolean;
+}
+
+/** Puts the guard in place; `onWindow` is called when the peer may have made room for more transfers. */
+export function guardSession(session: Session, client: ClientConnection, onWindow: () => void): SessionGuard {
+  const sizes = new WeakMap<Receiver, number>();
+  const guard: SessionGuard = {
+    isCoordinator: false,
+    isOversized: (receiver) => (sizes.get(receiver) ?? 0) > limits.maxMessageBytes,
+  };
+  const next = {
+    transfer: session.on_transfer.bind(session),
+    attach: session.on_attach.bind(session),
+    disposition: session.on_disposition.bind(session),
+    flow: session.on_flow.bind(session),
+  };
+  session.on_transfer = (frame) => {
+    const receiver = session.remote.handles[frame.performative.handle];
+    if (receiver !== undefined) prepareTransfer(frame, receiver, sizes);
+    next.transfer(frame);
+  };
+  session.on_attach = (frame) => {
+    const { target } = frame.performative;
+    const descriptor = target?.descriptor?.value;
+    guard.isCoordinator = descriptor === coordinator || descriptor === 'amqp:coordinator:list';
+    if (guard.isCoordinator) delete frame.performative.target;
+    next.attach(frame);
+    guard.isCoordinator = false;
+  };
+  session.on_disposition = (frame) => {
+    const { first, last } = frame.performative;
+    if ((last ?? first) - first > limits.maxDispositionRange)
+      throw new Error('A disposition names too many deliveries.');
+    next.disposition(frame);
+  };
+  session.on_flow = (frame) => {
+    next.flow(frame);
+    client.guard(onWindow);
+  };
+  return guard;
+}
+
+function prepareTransfer(frame: Frame, receiver: Receiver, sizes: WeakMap<Receiver, number>): void {
+  const isFirst = receiver._incomplete === undefined;
+  const { performative } = frame;
+  if (isFirst && (performative.message_format ?? 0) === 0) performative.message_format = undecodedFormat;
+  const size = (isFirst ? 0 : (sizes.get(receiver) ?? 0)) + (frame.payload?.length ?? 0);
+  sizes.set(receiver, size);
+  // The rest of an oversized message is only counted, so that the session stays in step and memory does not grow.
+  frame.payload = size > limits.maxMessageBytes ? nothing : (frame.payload ?? nothing);
+}

@@ -1,0 +1,21 @@
+/** Limits of the service, and of what one client may make the broker hold. */
+export const limits = {
+  /** Of a message or batch, as Azure's standard tier has it. */
+  maxMessageBytes: 256 * 1024,
+  maxMessageIdLength: 128,
+  maxFrameBytes: 65_536,
+  maxChannels: 4999,
+  idleTimeoutMs: 120_000,
+  /** Time for a connection to say what it is. */
+  handshakeMs: 20_000,
+  /** Time for a client to take a last frame. */
+  closeMs: 1000,
+  /** Messages a sender may have on the way to the broker. */
+  sendCredit: 1000,
+  /** A consumer gets nothing more while this much is on its way to its client. */
+  consumerBacklogBytes: 1024 * 1024,
+  /** A client that asks but does not read the answers is not read either beyond this. */
+  connectionBacklogBytes: 8 * 1024 * 1024,
+  /** A disposition that names more deliveries than a session can have is an attack on the loop that handles it. */
+  maxDispositionRange: 4096,
+} as const;
