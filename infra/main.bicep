@@ -86,6 +86,14 @@ param schedulerSku ('Consumption' | 'Dedicated') = 'Consumption'
 param schedulerCapacity int = 1
 @description('Deploy the demo remote services with the app. Set to false once your agents call real ones.')
 param demoRemotesEnabled bool = true
+@description('Address of the real payment service; empty: the demo one.')
+param paymentUrl string = ''
+@description('Address of the real inventory service; empty: the demo one.')
+param inventoryUrl string = ''
+@description('Address of the real shipping service; empty: the demo one.')
+param shippingUrl string = ''
+@description('Settings to run with other values than app-settings.json, as NAME=value.')
+param settingOverrides string[] = []
 
 // ── Messaging ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 param serviceBusSku ('Standard' | 'Premium') = 'Standard'
@@ -129,6 +137,8 @@ var regionsWithoutZones = ['australiasoutheast', 'northcentralus', 'southindia',
 var applicationNames = union(topologyApplications, map(additionalApplications, item => item.name))
 var additionalNames = map(additionalApplications, item => item.name)
 var agentNames = map(externalAgents, item => item.name)
+var remoteUrls = { PAYMENT_URL: paymentUrl, INVENTORY_URL: inventoryUrl, SHIPPING_URL: shippingUrl }
+var tuningSettings = loadJsonContent('app-settings.json')
 var nameCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789-'
 
 @description('Whether a name has only characters that a queue name may be made of, and does not begin with a hyphen.')
@@ -158,6 +168,14 @@ var problems = concat(
   !empty(cosmosFailoverLocation) && cosmosFailoverLocation == location
     ? ['COSMOS_FAILOVER_LOCATION must differ from AZURE_LOCATION.']
     : [],
+  map(
+    filter(items(remoteUrls), item => !demoRemotesEnabled && empty(item.value)),
+    item => 'DEMO_REMOTES_ENABLED=false needs ${item.key}, the address of the real service.'
+  ),
+  map(
+    filter(settingOverrides, item => !contains(tuningSettings, split(item, '=')[0]) || !contains(item, '=')),
+    item => 'SETTING_OVERRIDES: "${item}" is not NAME=value with a name of app-settings.json.'
+  ),
   cosmosMaxThroughput % 1000 != 0 ? ['COSMOS_MAX_THROUGHPUT must be a multiple of 1000.'] : [],
   budgetAmount > 0 && (length(budgetStartDate) != 10 || !endsWith(budgetStartDate, '-01'))
     ? ['BUDGET_AMOUNT needs BUDGET_START_DATE, the first day of a month as YYYY-MM-01.']
@@ -396,6 +414,11 @@ module app 'modules/function-app.bicep' = {
     zoneRedundant: zoneRedundant
     subnetId: vnetEnabled ? network!.outputs.appSubnetId : ''
     deploymentContainerUrl: '${storage.outputs.blobEndpoint}${deploymentContainerName}'
+    ownAddressSettings: toObject(
+      filter(items(remoteUrls), item => empty(item.value)),
+      item => item.key,
+      item => 'api/demo/${toLower(split(item.key, '_')[0])}'
+    )
     settings: union(
       {
         AzureWebJobsStorage__blobServiceUri: storage.outputs.blobEndpoint
@@ -412,19 +435,19 @@ module app 'modules/function-app.bicep' = {
         COSMOS_ENDPOINT: cosmosDb.outputs.endpoint
         COSMOS_DATABASE: databaseName
         APPLICATIONS: join(applicationNames, ',')
-        DEMO_REMOTES_ENABLED: string(demoRemotesEnabled)
+        DEMO_REMOTES_ENABLED: demoRemotesEnabled ? 'true' : 'false'
       },
+      tuningSettings,
+      toObject(settingOverrides, item => split(item, '=')[0], item => substring(item, indexOf(item, '=') + 1)),
+      toObject(filter(items(remoteUrls), item => !empty(item.value)), item => item.key, item => item.value),
       usesScheduler
         ? {
             DURABLE_TASK_SCHEDULER_CONNECTION_STRING: 'Endpoint=${scheduler!.outputs.endpoint};Authentication=ManagedIdentity;ClientID=${identity.outputs.clientId}'
             TASKHUB_NAME: scheduler!.outputs.taskHubName
           }
         : {},
-      toObject(
-        filter(externalAgents, agent => contains(agent, 'replaces')),
-        agent => 'AzureWebJobs.${agent.?replaces}.Disabled',
-        agent => 'true'
-      )
+      // An external agent takes the place of the function of the same name.
+      toObject(agentNames, name => 'AzureWebJobs.${name}-agent.Disabled', name => 'true')
     )
   }
   dependsOn: [appQueueAccess, cosmosAccess]

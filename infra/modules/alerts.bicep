@@ -17,14 +17,21 @@ param cosmosAccountId string
 param applicationNames string[]
 
 var alerts = loadJsonContent('../alerts.json')
-var eventTable = 'AppTraces | where Message startswith \'{"event":"\' | extend data = parse_json(Message)'
+// A signal is one trace whose message is one JSON object; `kind` is its first property and `signal` the value of it.
+func signalQuery(kind string, signal string, condition string, measure string) string =>
+  'AppTraces | where Message startswith \'{"${kind}":"${signal}"\' | extend data = parse_json(Message)${condition} | summarize measure = ${measure}'
 
 // A1: an event has no end that could resolve its alert, so it never resolves by itself.
 var eventAlerts = map(alerts.events, alert => {
   name: alert.name
   text: alert.text
   severity: alert.severity
-  query: '${eventTable} | where tostring(data.event) == "${alert.event}" | summarize measure = count()'
+  query: signalQuery(
+    alert.kind,
+    alert.signal,
+    contains(alert, 'field') ? ' | where tostring(data.${alert.?field}) == "${alert.?equals}"' : '',
+    'count()'
+  )
   aggregation: 'Total'
   operator: 'GreaterThan'
   threshold: 0
@@ -38,7 +45,7 @@ var silenceAlerts = map(alerts.silences, alert => {
   name: alert.name
   text: alert.text
   severity: alert.severity
-  query: '${eventTable} | where tostring(data.event) == "${alert.event}" | summarize measure = count()'
+  query: signalQuery(alert.kind, alert.signal, '', 'count()')
   aggregation: 'Total'
   operator: 'LessThan'
   threshold: 1
@@ -51,7 +58,7 @@ var gaugeAlerts = map(alerts.gauges, alert => {
   name: alert.name
   text: alert.text
   severity: alert.severity
-  query: '${eventTable} | where tostring(data.event) == "${alert.event}" | summarize measure = max(toreal(data.${alert.field}))'
+  query: signalQuery(alert.kind, alert.signal, '', alert.measure)
   aggregation: 'Maximum'
   operator: 'GreaterThan'
   threshold: alert.threshold

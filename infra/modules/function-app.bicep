@@ -19,6 +19,8 @@ param subnetId string
 @description('URL of the blob container with the deployment package.')
 param deploymentContainerUrl string
 param settings appSettings
+@description('Settings that hold an address of this app itself: name and path.')
+param ownAddressSettings appSettings
 
 @export()
 @description('Instances kept warm for a group (`durable`, `http`) or for one function (`function:<name>`).')
@@ -85,7 +87,14 @@ resource app 'Microsoft.Web/sites@2025-03-01' = {
 
   resource appSettings 'config' = {
     name: 'appsettings'
-    properties: settings
+    properties: union(
+      settings,
+      toObject(
+        items(ownAddressSettings),
+        setting => setting.key,
+        setting => 'https://${app.properties.defaultHostName}/${setting.value}'
+      )
+    )
   }
 
   resource publishing 'basicPublishingCredentialsPolicies' = {

@@ -46,8 +46,6 @@ type externalAgent = {
   @minLength(1)
   @maxLength(40)
   name: string
-  @description('The name of the function in the app of this project that must be off, because the external agent takes its place.')
-  replaces: string?
   principalId: string
   principalType: ('Group' | 'ServicePrincipal' | 'User')
 }

@@ -1,0 +1,40 @@
+using '../../../infra/main.bicep'
+
+param environmentName = 'production'
+param location = 'westeurope'
+param principalId = '11111111-1111-1111-1111-111111111111'
+param principalKind = 'ServicePrincipal'
+param operatorGroupId = '22222222-2222-2222-2222-222222222222'
+param alertEmails = ['operators@example.com']
+param nodeVersion = '24'
+param alwaysReady = [{ name: 'durable', instanceCount: 2 }, { name: 'function:submit', instanceCount: 1 }]
+param durableBackend = 'DurableTaskScheduler'
+param schedulerSku = 'Dedicated'
+param schedulerCapacity = 3
+param demoRemotesEnabled = false
+param paymentUrl = 'https://payment.example.com/'
+param inventoryUrl = 'https://inventory.example.com/'
+param shippingUrl = 'https://shipping.example.com/'
+param settingOverrides = ['MAX_FAILURES=5']
+param serviceBusSku = 'Premium'
+param serviceBusCapacity = 2
+param additionalApplications = [
+  { name: 'call-centre' }
+  { name: 'web-shop', principalId: '33333333-3333-3333-3333-333333333333', principalType: 'ServicePrincipal' }
+]
+param externalAgents = [
+  {
+    name: 'payment'
+    principalId: '44444444-4444-4444-4444-444444444444'
+    principalType: 'ServicePrincipal'
+  }
+]
+param cosmosCapacityMode = 'Autoscale'
+param cosmosMaxThroughput = 4000
+param cosmosBackupTier = 'Continuous30Days'
+param cosmosFailoverLocation = 'northeurope'
+param zoneRedundant = true
+param vnetEnabled = true
+param logRetentionInDays = 90
+param budgetAmount = 2000
+param budgetStartDate = '2026-12-01'
