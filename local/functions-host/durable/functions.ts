@@ -1,0 +1,67 @@
+/** Runs orchestrators and activities of the app through the invocation model. */
+import type { Faults } from '../../faults/index.js';
+import type { BoundFunction } from '../bindings.js';
+import type { TypedData } from '../core-api.js';
+import { withFault } from '../faults.js';
+import type { Invoke } from '../invocation.js';
+import { returnedJson, textData, unquotedData } from '../typed-data.js';
+import type { InvokeActivity } from './task-hub.js';
+import type { InvokeOrchestrator } from './turn.js';
+
+/** The durable functions of an app. */
+export interface DurableFunctions {
+  readonly invokeOrchestrator: InvokeOrchestrator;
+  readonly invokeActivity: InvokeActivity;
+  isOrchestrator(name: string): boolean;
+}
+
+/** Where orchestrators and activities come from. */
+export interface DurableFunctionsOptions {
+  readonly functions: readonly BoundFunction[];
+  readonly invoke: Invoke;
+  readonly faults: Faults;
+}
+
+/** Creates the invokers over the app's functions. */
+export function createDurableFunctions({ functions, invoke, faults }: DurableFunctionsOptions): DurableFunctions {
+  const orchestrators = byName(functions, 'orchestrationTrigger');
+  const activities = byName(functions, 'activityTrigger');
+
+  async function invokeOrchestrator(name: string, data: TypedData): Promise<unknown> {
+    const bound = orchestrators.get(name);
+    if (bound === undefined) throw new Error(`the app has no orchestrator "${name}"`);
+    const outcome = await invoke({ fn: bound.fn, inputs: [{ name: bound.triggerName, data }] });
+    return outcome.result;
+  }
+
+  async function invokeActivity(call: Parameters<InvokeActivity>[0]): Promise<string> {
+    const bound = activities.get(call.name);
+    if (bound === undefined) throw new Error(`the app has no activity "${call.name}"`);
+    const data = unquotedData(call.input);
+    const outcome = await invoke({
+      fn: bound.fn,
+      inputs: [{ name: bound.triggerName, data }],
+      triggerMetadata: { instanceId: textData(call.instanceId), data },
+    });
+    return returnedJson(outcome.response.returnValue);
+  }
+
+  return {
+    isOrchestrator: (name) => orchestrators.has(name),
+    invokeOrchestrator: ({ name }, data) => {
+      const dropped = (): never => {
+        throw new Error('a fault dropped the turn');
+      };
+      return withFault(faults, { operation: 'turn', entity: name, dropped }, () => invokeOrchestrator(name, data));
+    },
+    invokeActivity: (call) =>
+      withFault(faults, { operation: 'activity', entity: call.name, dropped: () => 'null' }, () =>
+        invokeActivity(call),
+      ),
+  };
+}
+
+function byName(functions: readonly BoundFunction[], kind: BoundFunction['kind']): Map<string, BoundFunction> {
+  const ofKind = functions.filter((bound) => bound.kind === kind);
+  return new Map(ofKind.map((bound) => [bound.fn.metadata.name, bound]));
+}

@@ -1,0 +1,137 @@
+/**
+ * One turn of an orchestration: the library replays the orchestrator over the history and the new events, and what it
+ * asked for becomes a change of the instance. Nothing is changed and nothing is sent here.
+ */
+import type { TypedData } from '../core-api.js';
+import { OrchestrationRuleError, assertNothingYieldedTwice, type Action } from './actions.js';
+import type { HistoryEvent } from './history.js';
+import { orchestratorStarted, type Instance, type TurnChange } from './instance.js';
+import { replayActions, type LongTimerLimits, type ReplayResult } from './replay-actions.js';
+
+/** Runs the orchestrator function with its trigger data; resolves to what the function returned. */
+export type InvokeOrchestrator = (instance: Instance, data: TypedData) => Promise<unknown>;
+
+/** What a turn works with. */
+export interface TurnInput {
+  readonly instance: Instance;
+  /** The events this turn takes: the head of the instance's inbox. */
+  readonly batch: readonly HistoryEvent[];
+  readonly at: string;
+  readonly longTimers: LongTimerLimits;
+}
+
+/** What a turn leads to. */
+export type TurnOutcome =
+  | { readonly kind: 'change'; readonly change: TurnChange }
+  | { readonly kind: 'continueAsNew'; readonly input: string; readonly customStatus: string | null };
+
+/** The library's answer. */
+interface OrchestratorState {
+  readonly isDone: boolean;
+  readonly actions: readonly (readonly Action[])[];
+  readonly output?: unknown;
+  readonly error?: string;
+  readonly customStatus?: unknown;
+}
+
+const failureLabel = '\n\n$OutOfProcData$:';
+
+/** Runs one turn; rejects when the orchestrator could not be run at all, and the turn has to be repeated. */
+export async function runTurn(input: TurnInput, invoke: InvokeOrchestrator): Promise<TurnOutcome> {
+  const state = await runOrchestrator(input, invoke);
+  try {
+    const actions = state.actions[0] ?? [];
+    assertNothingYieldedTwice(actions);
+    const replayed = replayActions({
+      executionId: input.instance.executionId,
+      history: [...input.instance.history, orchestratorStarted(input.at), ...input.batch],
+      actions,
+      longTimers: input.longTimers,
+    });
+    return interpret(input, state, replayed);
+  } catch (error) {
+    if (!(error instanceof OrchestrationRuleError)) throw error;
+    return brokenRule(input, error);
+  }
+}
+
+async function runOrchestrator(input: TurnInput, invoke: InvokeOrchestrator): Promise<OrchestratorState> {
+  try {
+    const result = await invoke(input.instance, { string: triggerText(input) });
+    return result as OrchestratorState;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : '';
+    const label = message.indexOf(failureLabel);
+    if (label < 0) throw error;
+    const state = JSON.parse(message.slice(label + failureLabel.length)) as OrchestratorState;
+    return { ...state, error: state.error ?? '' };
+  }
+}
+
+/** Old events are marked as played, new ones are not: that is what `isReplaying` goes by. */
+function triggerText({ instance, batch, at }: TurnInput): string {
+  const played = instance.history.map((event) => eventText(event, true));
+  const fresh = [orchestratorStarted(at), ...batch].map((event) => eventText(event, false));
+  const parent = instance.parent === null ? 'null' : JSON.stringify(instance.parent.instanceId);
+  return (
+    `{"history":[${[...played, ...fresh].join(',')}],"input":${instance.input},` +
+    `"instanceId":${JSON.stringify(instance.instanceId)},"isReplaying":${String(played.length > 0)},` +
+    `"parentInstanceId":${parent},"upperSchemaVersion":1,"upperSchemaVersionNew":3,` +
+    '"longRunningTimerIntervalDuration":"3.00:00:00","maximumShortTimerDuration":"6.00:00:00",' +
+    '"defaultHttpAsyncRequestSleepTimeMillseconds":30000}'
+  );
+}
+
+const playedTexts = new WeakMap<HistoryEvent, string>();
+
+function eventText(event: HistoryEvent, isPlayed: boolean): string {
+  if (!isPlayed) return JSON.stringify({ ...event, IsPlayed: false });
+  const known = playedTexts.get(event);
+  if (known !== undefined) return known;
+  const text = JSON.stringify({ ...event, IsPlayed: true });
+  playedTexts.set(event, text);
+  return text;
+}
+
+function interpret(input: TurnInput, state: OrchestratorState, replayed: ReplayResult): TurnOutcome {
+  const customStatus = state.customStatus === undefined ? input.instance.customStatus : json(state.customStatus);
+  const canEnd = !replayed.hasOpenTasks;
+  if (replayed.continuedWith !== undefined && canEnd) {
+    return { kind: 'continueAsNew', input: replayed.continuedWith, customStatus };
+  }
+  const change = {
+    at: input.at,
+    taken: input.batch.length,
+    scheduled: replayed.scheduled,
+    cancelled: replayed.cancelled,
+    customStatus,
+  };
+  return { kind: 'change', change: { ...change, ...ending(input.instance.name, state, canEnd) } };
+}
+
+function ending(name: string, state: OrchestratorState, canEnd: boolean): Pick<TurnChange, 'status' | 'output'> {
+  if (canEnd && state.error !== undefined) return { status: 'Failed', output: json(failureText(name, state.error)) };
+  if (canEnd && state.isDone) return { status: 'Completed', output: json(state.output) };
+  return { status: 'Running', output: null };
+}
+
+function brokenRule({ instance, batch, at }: TurnInput, error: OrchestrationRuleError): TurnOutcome {
+  const change: TurnChange = {
+    at,
+    taken: batch.length,
+    scheduled: [],
+    cancelled: [],
+    status: 'Failed',
+    customStatus: instance.customStatus,
+    output: json(failureText(instance.name, error.message)),
+  };
+  return { kind: 'change', change };
+}
+
+function failureText(name: string, error: string): string {
+  return `Orchestrator function '${name}' failed: ${error}`;
+}
+
+function json(value: unknown): string {
+  return JSON.stringify(value ?? null);
+}

@@ -1,0 +1,46 @@
+/**
+ * App settings: environment variables of the app, `%NAME%` in binding options, and connections.
+ * Everything is pure over a map of variables; only `applySettings` touches the process.
+ */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Sets the app settings as environment variables; they win over what the environment already says. */
+export function applySettings(settings: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(settings)) process.env[name] = value;
+}
+
+/** Replaces every `%NAME%` by the setting of that name. */
+export function resolveExpressions(text: string, usedBy: string, variables: Variables): string {
+  return text.replaceAll(/%([^%]+)%/g, (_expression, name: string) => {
+    const value = readSetting(name, variables);
+    if (value !== undefined && value !== '') return value;
+    throw new Error(`${usedBy} needs the app setting "${name}" (%${name}%), which is not set.`);
+  });
+}
+
+/** A setting's value; `:` in a name may be written as `__`, and Windows spelling does not count. */
+export function readSetting(name: string, variables: Variables): string | undefined {
+  return variables[name] ?? variables[name.replaceAll(':', '__')];
+}
+
+/** A connection as a binding names it: a setting with a connection string, or a prefix of identity settings. */
+export function resolveConnection(connection: unknown, usedBy: string, variables: Variables): string {
+  const name = typeof connection === 'string' && connection !== '' ? connection : 'AzureWebJobsServiceBus';
+  const value = readSetting(name, variables) ?? readSetting(`AzureWebJobs${name}`, variables);
+  if (value !== undefined && value !== '') return value;
+  const namespace = readSetting(`${name}__fullyQualifiedNamespace`, variables);
+  if (namespace !== undefined) {
+    throw new Error(
+      `${usedBy} connects by identity ("${name}__fullyQualifiedNamespace"), which the local host does not support. ` +
+        `Set "${name}" to a connection string.`,
+    );
+  }
+  throw new Error(`${usedBy} needs the app setting "${name}" with a connection string, which is not set.`);
+}
+
+/** Whether `AzureWebJobs.<name>.Disabled` turns the function off. */
+export function isDisabled(functionName: string, variables: Variables): boolean {
+  const value =
+    variables[`AzureWebJobs.${functionName}.Disabled`] ?? variables[`AzureWebJobs_${functionName}_Disabled`];
+  return value === '1' || value?.toLowerCase() === 'true';
+}

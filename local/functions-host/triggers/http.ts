@@ -1,0 +1,130 @@
+/** HTTP triggers: routes, methods, keys, and the exchange in the worker's form. */
+import type { IncomingMessage } from 'node:http';
+import type { HttpCookie, HttpData, NullableString, TypedData } from '../core-api.js';
+import { HttpError, type Answer } from '../http-exchange.js';
+import type { Invoke } from '../invocation.js';
+import type { HostKeys } from '../durable/records.js';
+import type { RegisteredFunction } from '../registry.js';
+import { compareRoutes, matchRoute, parseRoute, type Route } from './route.js';
+
+/** An HTTP function and how it is reached. */
+export interface HttpFunction {
+  readonly fn: RegisteredFunction;
+  readonly bindingName: string;
+  readonly extraInputs: readonly { readonly name: string; readonly data: TypedData }[];
+  readonly route: Route;
+  readonly methods: readonly string[];
+  readonly authLevel: 'anonymous' | 'function' | 'admin';
+}
+
+/** The HTTP functions of an app. */
+export interface HttpTriggers {
+  add(fn: Omit<HttpFunction, 'route'> & { readonly route: string }): void;
+  /** Answers a request whose path follows the route prefix. */
+  handle(request: IncomingMessage, path: readonly string[], body: Buffer): Promise<Answer>;
+}
+
+/** Creates an empty table of routes. */
+export function createHttpTriggers(invoke: Invoke, keys: HostKeys): HttpTriggers {
+  const functions: HttpFunction[] = [];
+  return {
+    add(fn) {
+      functions.push({ ...fn, route: parseRoute(fn.route) });
+      functions.sort((one, other) => compareRoutes(one.route, other.route));
+    },
+    async handle(request, path, body) {
+      const method = request.method ?? 'GET';
+      for (const candidate of functions) {
+        const parameters = candidate.methods.includes(method) ? matchRoute(candidate.route, path) : undefined;
+        if (parameters === undefined) continue;
+        authorize(candidate, request, keys);
+        return run(invoke, candidate, { request, parameters, body });
+      }
+      throw new HttpError(404, '');
+    },
+  };
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+async function run(invoke: Invoke, candidate: HttpFunction, exchange: Exchange): Promise<Answer> {
+  const http = requestData(exchange);
+  const traceParent = exchange.request.headers['traceparent'];
+  const outcome = await invoke({
+    fn: candidate.fn,
+    inputs: [{ name: candidate.bindingName, data: { http } }, ...candidate.extraInputs],
+    reason: 'This function was programmatically called via the host APIs.',
+    ...(typeof traceParent === 'string' ? { traceParent } : {}),
+  });
+  const answer = outcome.response.returnValue?.http;
+  return answer === undefined ? { status: 204 } : responseAnswer(answer);
+}
+
+function authorize({ authLevel }: HttpFunction, request: IncomingMessage, keys: HostKeys): void {
+  if (authLevel === 'anonymous') return;
+  const { searchParams } = new URL(request.url ?? '/', 'http://host');
+  const given = request.headers['x-functions-key'] ?? searchParams.get('code');
+  const isAllowed = given === keys.master || (authLevel === 'function' && given === keys.host);
+  if (!isAllowed) throw new HttpError(401, '');
+}
+
+function requestData({ request, parameters, body }: Exchange): HttpData {
+  const url = new URL(request.url ?? '/', `http://${request.headers.host ?? '127.0.0.1'}`);
+  const headers = headersOf(request);
+  const query: Record<string, string> = {};
+  for (const [name, value] of url.searchParams) query[name] = name in query ? `${query[name] ?? ''},${value}` : value;
+  return {
+    method: request.method ?? 'GET',
+    url: url.href,
+    headers,
+    nullableHeaders: nullable(headers),
+    query,
+    nullableQuery: nullable(query),
+    params: parameters,
+    nullableParams: nullable(parameters),
+    ...(body.length === 0 ? {} : { body: { bytes: body } }),
+  };
+}
+
+function headersOf(request: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(',') : value;
+  }
+  return headers;
+}
+
+function nullable(values: Readonly<Record<string, string>>): Record<string, NullableString> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
+}
+
+function responseAnswer({ statusCode, headers = {}, cookies = [], body }: HttpData): Answer {
+  const bytes = body?.bytes;
+  const withCookies = cookies.length === 0 ? headers : { ...headers, 'set-cookie': cookies.map(cookieText) };
+  return {
+    status: Number(statusCode ?? 200),
+    headers: withCookies,
+    ...(bytes === undefined || bytes.length === 0 ? {} : { body: Buffer.from(bytes) }),
+  };
+}
+
+function cookieText(cookie: HttpCookie): string {
+  const parts = [`${cookie.name}=${encodeURIComponent(cookie.value)}`];
+  if (cookie.domain !== undefined) parts.push(`Domain=${cookie.domain.value}`);
+  if (cookie.path !== undefined) parts.push(`Path=${cookie.path.value}`);
+  if (cookie.expires !== undefined)
+    parts.push(`Expires=${new Date(cookie.expires.value.seconds * 1000).toUTCString()}`);
+  if (cookie.maxAge !== undefined) parts.push(`Max-Age=${cookie.maxAge.value}`);
+  if (cookie.secure?.value === true) parts.push('Secure');
+  if (cookie.httpOnly?.value === true) parts.push('HttpOnly');
+  if (cookie.sameSite !== undefined) parts.push(`SameSite=${sameSite(cookie.sameSite)}`);
+  return parts.join('; ');
+}
+
+function sameSite(name: string): string {
+  return name === 'ExplicitNone' ? 'None' : name;
+}
