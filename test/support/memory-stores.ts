@@ -1,0 +1,160 @@
+/**
+ * In-memory stores with ETags. Several state stores over one {@link MemoryStateDatabase} behave like several processes:
+ * each remembers what it last saw, which may be stale. Held to the same contract as the real ones (test/contract).
+ */
+import type { Order } from '../../functions/contracts/order.js';
+import type {
+  MalformedRecord,
+  OrdersDatabase,
+  RecordPage,
+  StateStore,
+  VersionedRecord,
+} from '../../functions/state/ports.js';
+import { stateRecordSchema, terminalStates } from '../../functions/state/state-record.js';
+import { PermanentError } from '../../functions/state/errors.js';
+import type { StateRecord } from '../../functions/state/state-record.js';
+
+type Document = Readonly<Record<string, unknown>>;
+
+interface StoredDocument {
+  readonly document: Document;
+  readonly etag: string;
+}
+
+/** What all processes share: the stored documents by id. */
+export interface MemoryStateDatabase {
+  readonly documents: Map<string, StoredDocument>;
+  /** Stores any document as it is, valid or not. */
+  put(document: Document & { readonly id: string }): void;
+  /** The stored record of an order; fails when there is none. */
+  record(orderId: string): StateRecord;
+}
+
+/** Creates an empty database. */
+export function createMemoryStateDatabase(): MemoryStateDatabase {
+  const documents = new Map<string, StoredDocument>();
+  let version = 0;
+  return {
+    documents,
+    put: (document) => {
+      version += 1;
+      documents.set(document.id, { document: structuredClone(document), etag: `"${version}"` });
+    },
+    record: (orderId) => stateRecordSchema.parse(documents.get(orderId)?.document),
+  };
+}
+
+/** A state store of one process over the shared database. */
+export function createMemoryStateStore(database: MemoryStateDatabase = createMemoryStateDatabase()): StateStore {
+  const { documents } = database;
+  const recent = new Map<string, VersionedRecord>();
+  const remember = (versioned: VersionedRecord): VersionedRecord => {
+    recent.set(versioned.record.orderId, versioned);
+    return versioned;
+  };
+  const write = (record: StateRecord): VersionedRecord => {
+    database.put(record);
+    return remember({ record, etag: documents.get(record.orderId)?.etag ?? '' });
+  };
+  const getLatest = (orderId: string): VersionedRecord | undefined => {
+    const stored = documents.get(orderId);
+    if (stored === undefined) return undefined;
+    const read = readDocument(stored);
+    if ('problem' in read) throw new PermanentError('MalformedRecord', read.problem);
+    return remember(read);
+  };
+  const select = (
+    matches: (document: Document) => boolean,
+    orderBy: string,
+    pageSize: number,
+  ): AsyncIterable<RecordPage> =>
+    pages(
+      [...documents.values()].filter(({ document }) => matches(document)),
+      orderBy,
+      pageSize,
+    );
+
+  return {
+    createIfAbsent: (record) => {
+      if (documents.has(record.orderId)) return Promise.resolve('exists');
+      write(record);
+      return Promise.resolve('created');
+    },
+    get: async (orderId) => recent.get(orderId) ?? (await Promise.resolve(getLatest(orderId))),
+    getLatest: async (orderId) => Promise.resolve(getLatest(orderId)),
+    replaceIfUnchanged: (record, etag) => {
+      const isUnchanged = documents.get(record.orderId)?.etag === etag;
+      if (isUnchanged) return Promise.resolve({ kind: 'replaced', versioned: write(record) });
+      recent.delete(record.orderId);
+      return Promise.resolve({ kind: 'conflict' });
+    },
+    count: (state) =>
+      Promise.resolve([...documents.values()].filter(({ document }) => document['processState'] === state).length),
+    pagePending: ({ state, priority, notBefore, pageSize }) => {
+      const isWanted = (it: Document): boolean => priority === undefined || it['priority'] === priority;
+      const isDue = (it: Document): boolean => isFree(it) && isAtMost(it['notBefore'], notBefore);
+      return select((it) => it['processState'] === state && isWanted(it) && isDue(it), 'notBefore', pageSize);
+    },
+    pageExpired: ({ state, completeBefore, completeFrom, pageSize }) => {
+      const isExpired = ({ completeBy }: Document): boolean =>
+        isBefore(completeBy, completeBefore) && (completeFrom === undefined || !isBefore(completeBy, completeFrom));
+      return select((it) => it['processState'] === state && !isFree(it) && isExpired(it), 'completeBy', pageSize);
+    },
+    pageWithoutDeadline: (state, unchangedSince, pageSize) => {
+      const isWithout = (it: Document): boolean => !isFree(it) && (it['completeBy'] ?? null) === null;
+      const isOld = (it: Document): boolean => isBefore(it['updatedAt'], unchangedSince);
+      return select((it) => it['processState'] === state && isWithout(it) && isOld(it), 'updatedAt', pageSize);
+    },
+    pageUnsent: (since, pageSize) => {
+      const states: readonly unknown[] = terminalStates;
+      const isUnsent = (it: Document): boolean =>
+        states.includes(it['processState']) && isBefore(it['outboxSince'], since);
+      return select(isUnsent, 'outboxSince', pageSize);
+    },
+  };
+}
+
+const isFree = ({ lockedBy }: Document): boolean => lockedBy === null || lockedBy === undefined;
+
+/** As in Cosmos DB, only text compares with text. */
+const isBefore = (value: unknown, limit: string): boolean => typeof value === 'string' && value < limit;
+const isAtMost = (value: unknown, limit: string): boolean => typeof value === 'string' && value <= limit;
+
+async function* pages(found: readonly StoredDocument[], orderBy: string, pageSize: number): AsyncGenerator<RecordPage> {
+  const sorted = [...found].sort((a, b) => (String(a.document[orderBy]) < String(b.document[orderBy]) ? -1 : 1));
+  for (let first = 0; first < sorted.length; first += pageSize) {
+    yield await Promise.resolve(toPage(sorted.slice(first, first + pageSize)));
+  }
+}
+
+function toPage(stored: readonly StoredDocument[]): RecordPage {
+  const records: VersionedRecord[] = [];
+  const malformed: MalformedRecord[] = [];
+  for (const one of stored) {
+    const read = readDocument(one);
+    if ('problem' in read) malformed.push(read);
+    else records.push(read);
+  }
+  return { records, malformed, requestCharge: 1 };
+}
+
+function readDocument({ document, etag }: StoredDocument): VersionedRecord | MalformedRecord {
+  const parsed = stateRecordSchema.safeParse(document);
+  return parsed.success
+    ? { record: parsed.data, etag }
+    : { id: String(document['id']), problem: parsed.error.issues.map(({ path }) => path.join('.')).join(', ') };
+}
+
+/** An orders database in memory. */
+export function createMemoryOrdersDatabase(): OrdersDatabase {
+  const orders = new Map<string, Order>();
+  return {
+    createIfAbsent: (order) => {
+      const stored = orders.get(order.orderId);
+      if (stored !== undefined) return Promise.resolve({ created: false, stored });
+      orders.set(order.orderId, structuredClone(order));
+      return Promise.resolve({ created: true, stored: order });
+    },
+    get: (orderId) => Promise.resolve(orders.get(orderId)),
+  };
+}
