@@ -1,0 +1,87 @@
+/** Sending an order: checked first, then sent until the broker has it, under an id that makes a repeat harmless. */
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ServiceBusSender } from '@azure/service-bus';
+import { isServiceBusError } from '@azure/service-bus';
+import { orderMessageId } from '../functions/contracts/identifiers.js';
+import { canonicalOrder, parseOrder } from '../functions/contracts/order.js';
+import type { Order } from '../functions/contracts/order.js';
+import { InvalidOrderError, SubmitFailedError } from './errors.js';
+
+/** An order as an application writes it; the client adds the schema version and, if it is absent, the application. */
+export type OrderDraft = Omit<Order, 'schemaVersion' | 'application' | 'priority'> &
+  Partial<Pick<Order, 'application' | 'priority'>>;
+
+/** An order that the broker has taken. */
+export interface SubmittedOrder {
+  readonly orderId: string;
+  /** The broker drops a second message with this id; a different order under the same orderId has another one. */
+  readonly messageId: string;
+}
+
+/** Where and how long to try. */
+export interface SubmitTarget {
+  readonly application: string;
+  readonly sender: Pick<ServiceBusSender, 'sendMessages'>;
+  /** How long to try while the broker does not answer. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+const firstPauseMs = 100;
+const longestPauseMs = 2_000;
+
+/** What trying again does not cure. */
+const definiteCodes: readonly string[] = [
+  'UnauthorizedAccess',
+  'MessagingEntityNotFound',
+  'MessagingEntityDisabled',
+  'MessageSizeExceeded',
+  'QuotaExceeded',
+];
+
+/**
+ * Sends an order.
+ *
+ * @throws InvalidOrderError when the order breaks the contract; nothing was sent
+ * @throws SubmitFailedError when the broker refuses it, or does not answer in time
+ */
+export async function submitOrder(draft: OrderDraft, target: SubmitTarget): Promise<SubmittedOrder> {
+  const order = validOrder(draft, target.application);
+  const { orderId } = order;
+  const messageId = orderMessageId(orderId, createHash('sha256').update(canonicalOrder(order)).digest('hex'));
+  const message = { messageId, correlationId: orderId, contentType: 'application/json', body: order };
+  try {
+    await untilSent(() => target.sender.sendMessages(message), target);
+  } catch (error) {
+    target.signal.throwIfAborted();
+    throw new SubmitFailedError(orderId, error);
+  }
+  return { orderId, messageId };
+}
+
+function validOrder(draft: OrderDraft, application: string): Order {
+  const parsed = parseOrder({ ...draft, schemaVersion: 1, application: draft.application ?? application });
+  if (!parsed.ok) throw new InvalidOrderError(parsed.rejection.reason, parsed.rejection.description);
+  if (parsed.value.application === application) return parsed.value;
+  throw new InvalidOrderError('InvalidOrder', `application: expected ${application}, whose client this is`);
+}
+
+/** The SDK retries much by itself, but not a broker that refuses connections. */
+async function untilSent(send: () => Promise<void>, { timeoutMs, signal }: SubmitTarget): Promise<void> {
+  const giveUpAt = Date.now() + timeoutMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    signal.throwIfAborted();
+    try {
+      await send();
+      return;
+    } catch (error) {
+      if (isDefinite(error) || Date.now() + pauseMs > giveUpAt) throw error;
+    }
+    await delay(pauseMs, undefined, { signal });
+  }
+}
+
+function isDefinite(error: unknown): boolean {
+  return !isServiceBusError(error) || definiteCodes.includes(error.code);
+}
