@@ -3,6 +3,8 @@
  * builds clients; roles get what they need as arguments.
  */
 import type { InvocationContext } from '@azure/functions';
+import { createCircuitBreaker } from './agents/circuit-breaker.js';
+import type { CircuitBreaker } from './agents/circuit-breaker.js';
 import { createHttpRemoteService } from './agents/http-remote-service.js';
 import type { AgentDeps } from './agents/agent.js';
 import { createDatabase, createServiceBusClient } from './azure/clients.js';
@@ -28,7 +30,9 @@ import type { ReplyDeps } from './scheduler/handle-reply.js';
 import type { AdmissionDeps } from './scheduler/refresh-admission.js';
 import { startNow } from './scheduler/start-pending.js';
 import type { StarterDeps } from './scheduler/start-pending.js';
-import { currentWorkflowVersion, findWorkflow, retryBudget } from './state/order-workflow.js';
+import { PermanentError } from './state/errors.js';
+import { findWorkflow, retryBudget } from './state/order-workflow.js';
+import type { Workflow } from './state/order-workflow.js';
 import type { AdmissionStore, Clock, MessageRejector, OrdersDatabase, QueueSender, StateStore } from './state/ports.js';
 import type { TransitionDeps } from './status/apply-transition.js';
 import { createAdmissionGate } from './submit/admission-gate.js';
@@ -36,6 +40,9 @@ import type { AdmissionGate } from './submit/admission-gate.js';
 import type { SubmitDeps } from './submit/submit-order.js';
 import type { SupervisorDeps } from './supervisor/recover-expired.js';
 import { createTelemetry } from './telemetry/telemetry.js';
+
+/** Settings that hold the address of an agent's remote service. */
+type RemoteSetting = 'PAYMENT_URL' | 'INVENTORY_URL' | 'SHIPPING_URL' | 'INVOICE_URL';
 
 /** Everything that lives as long as the process. */
 export interface Services {
@@ -47,6 +54,8 @@ export interface Services {
   readonly ledger: LedgerStore;
   readonly admission: AdmissionStore;
   readonly gate: AdmissionGate;
+  /** One circuit a remote service, shared by all invocations of the process. */
+  readonly breakers: Readonly<Record<RemoteSetting, CircuitBreaker>>;
 }
 
 /** The app's only clock. */
@@ -64,6 +73,7 @@ function buildServices(config: Config): Services {
   const database = createDatabase(config);
   const sender = createQueueSender(createServiceBusClient(config));
   const admission = createCosmosAdmissionStore(database);
+  const breaker = { failureThreshold: config.BREAKER_FAILURES, openMs: config.BREAKER_OPEN_MS };
   const { MAX_IN_FLIGHT: maxInFlight, INTAKE_REFRESH_MS: refreshMs } = config;
   return {
     config,
@@ -74,6 +84,12 @@ function buildServices(config: Config): Services {
     ledger: createCosmosDemoLedger(database),
     admission,
     gate: createAdmissionGate({ store: admission, clock }, { maxInFlight, refreshMs }),
+    breakers: {
+      PAYMENT_URL: createCircuitBreaker(clock, breaker),
+      INVENTORY_URL: createCircuitBreaker(clock, breaker),
+      SHIPPING_URL: createCircuitBreaker(clock, breaker),
+      INVOICE_URL: createCircuitBreaker(clock, breaker),
+    },
   };
 }
 
@@ -130,7 +146,8 @@ export function submitDeps(context: InvocationContext): SubmitDeps {
     startNow: (orderId) => startNow(orderId, starter),
     policy: {
       applications: config.APPLICATIONS,
-      maxFailures: config.MAX_FAILURES,
+      workflow: workflowOfNewOrders(),
+      maxAttempts: config.MAX_FAILURES + config.EXTENDED_RETRIES,
       orderLifetimeMs: config.ORDER_LIFETIME_MS,
       busyRetryAfterMs: config.BUSY_RETRY_AFTER_MS,
     },
@@ -159,6 +176,8 @@ export function supervisorDeps(context: InvocationContext): SupervisorDeps {
     random: Math.random,
     policy: {
       maxFailures: config.MAX_FAILURES,
+      extendedRetries: config.EXTENDED_RETRIES,
+      extendedWaitMs: config.EXTENDED_WAIT_MS,
       graceMs: config.SUPERVISOR_GRACE_MS,
       backoffMs: config.RETRY_BACKOFF_MS,
       maxBackoffMs: config.RETRY_MAX_BACKOFF_MS,
@@ -166,18 +185,17 @@ export function supervisorDeps(context: InvocationContext): SupervisorDeps {
       windowMs: config.SUPERVISOR_WINDOW_MS,
       pageSize: config.SUPERVISOR_PAGE_SIZE,
       maxPerRun: config.SUPERVISOR_MAX_PER_RUN,
+      maxRequestCharge: config.SUPERVISOR_MAX_RU_PER_RUN,
     },
   };
 }
 
-/** Settings that hold the address of an agent's remote service. */
-type RemoteSetting = 'PAYMENT_URL' | 'INVENTORY_URL' | 'SHIPPING_URL';
-
 /** What an agent needs; its remote service's address is a setting. */
 export function agentDeps(context: InvocationContext, remote: RemoteSetting): AgentDeps {
-  const { config } = services();
+  const { config, breakers } = services();
   return {
     remote: createHttpRemoteService(config[remote]),
+    breaker: breakers[remote],
     clock,
     telemetry: createTelemetry(context),
     retryDelayMs: config.AGENT_RETRY_DELAY_MS,
@@ -193,7 +211,14 @@ export function activityRequest(input: AgentActivityInput): Promise<AgentRequest
 /** What the operator's functions need. */
 export function operatorDeps(context: InvocationContext): OperatorDeps {
   const { config } = services();
-  const workflow = findWorkflow(currentWorkflowVersion);
-  const budgetGrant = workflow === undefined ? 0 : retryBudget(workflow, config.MAX_FAILURES);
+  const budgetGrant = retryBudget(workflowOfNewOrders(), config.MAX_FAILURES + config.EXTENDED_RETRIES);
   return { ...transitionDeps(context), policy: { budgetGrant, orderLifetimeMs: config.ORDER_LIFETIME_MS } };
+}
+
+function workflowOfNewOrders(): Workflow {
+  const { WORKFLOW_VERSION: version } = services().config;
+  const workflow = findWorkflow(version);
+  if (workflow === undefined)
+    throw new PermanentError('UnknownWorkflow', `WORKFLOW_VERSION: there is no workflow ${version}`);
+  return workflow;
 }

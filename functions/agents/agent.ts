@@ -6,12 +6,14 @@
  * G2 Every call carries the request's idempotency key and fencing token (R23, R101).
  * G3 Only a definite outcome is answered. An unknown one is silence, which the scheduler's timer turns into a timeout (R27, T23).
  * G4 An agent never recovers the workflow itself (R26).
+ * G5 *Deferred* is answered only when this request has made no call: nothing was done (T67).
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentReply } from '../contracts/agent-reply.js';
 import type { AgentRequest } from '../contracts/agent-request.js';
 import { msBetween } from '../contracts/timestamp.js';
 import type { Clock, Telemetry } from '../state/ports.js';
+import type { CircuitBreaker } from './circuit-breaker.js';
 import type { RemoteCall, RemoteOutcome, RemoteService } from './remote-service.js';
 
 /** One agent: its name and how a request becomes a call to its remote service. */
@@ -23,6 +25,7 @@ export interface Agent {
 /** What an agent needs. */
 export interface AgentDeps {
   readonly remote: RemoteService;
+  readonly breaker: CircuitBreaker;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   /** Wait before the next call of the same request, in milliseconds; up to twice as long with jitter. */
@@ -30,6 +33,9 @@ export interface AgentDeps {
   /** 0 to 1; seeded in tests. */
   readonly random: () => number;
 }
+
+/** How a request ended at the agent. */
+type RequestOutcome = RemoteOutcome | { readonly kind: 'deferred'; readonly retryAfterMs: number };
 
 /** Does what the request asks, within its deadline and allowance. `undefined`: nothing definite to say. */
 export async function serveRequest(
@@ -49,24 +55,34 @@ export async function serveRequest(
   return isDefinite ? toReply(request, outcome) : undefined; // G3
 }
 
-async function callWithinAllowance(agent: Agent, request: AgentRequest, deps: AgentDeps): Promise<RemoteOutcome> {
+async function callWithinAllowance(agent: Agent, request: AgentRequest, deps: AgentDeps): Promise<RequestOutcome> {
   const { idempotencyKey, fencingToken, callAllowance } = request;
   const call = { ...agent.toRemoteCall(request), idempotencyKey, fencingToken }; // G2
-  for (let calls = 1; calls <= callAllowance; calls += 1) {
+  for (let calls = 0; calls < callAllowance; calls += 1) {
+    if (calls > 0) await delay(deps.retryDelayMs * (1 + deps.random()));
     const remainingMs = msBetween(deps.clock.now(), request.completeBy);
     if (remainingMs <= 0) break; // G1
+    const circuit = deps.breaker.tryPass();
+    if (circuit.kind === 'open') return calls === 0 ? { ...circuit, kind: 'deferred' } : { kind: 'unknown' }; // G5
     const outcome = await deps.remote.call(call, AbortSignal.timeout(remainingMs));
+    deps.breaker.report(outcome.kind !== 'unknown');
     if (outcome.kind !== 'unknown') return outcome;
-    if (calls < callAllowance) await delay(deps.retryDelayMs * (1 + deps.random()));
   }
   return { kind: 'unknown' };
 }
 
-type Definite = Exclude<RemoteOutcome, { kind: 'unknown' | 'fenced' }>;
+type Definite = Exclude<RequestOutcome, { kind: 'unknown' | 'fenced' }>;
 
 function toReply(request: AgentRequest, outcome: Definite): AgentReply {
   const { requestId, replyToken, orderId, attempt, stepId } = request;
   const ids = { schemaVersion: 1, requestId, replyToken, orderId, attempt, stepId } as const;
-  if (outcome.kind === 'succeeded') return { ...ids, outcome: 'succeeded', result: { reference: outcome.reference } };
-  return { ...ids, outcome: outcome.kind, error: { code: outcome.code, message: outcome.message } };
+  switch (outcome.kind) {
+    case 'succeeded':
+      return { ...ids, outcome: 'succeeded', result: { reference: outcome.reference } };
+    case 'deferred':
+      return { ...ids, outcome: 'deferred', retryAfterMs: outcome.retryAfterMs };
+    case 'refused':
+    case 'failed':
+      return { ...ids, outcome: outcome.kind, error: { code: outcome.code, message: outcome.message } };
+  }
 }

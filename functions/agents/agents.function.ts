@@ -6,6 +6,7 @@ import { activityRequest, agentDeps, services, triggerDeps } from '../services.j
 import { serveRequest } from './agent.js';
 import type { Agent } from './agent.js';
 import { inventoryAgent } from './inventory-agent.js';
+import { invoiceAgent } from './invoice-agent.js';
 import { paymentAgent } from './payment-agent.js';
 import { agentRequestQueue, serveMessage } from './serve-message.js';
 import { shippingAgent } from './shipping-agent.js';
@@ -42,3 +43,4 @@ function registerActivityAgent(agent: Agent, remote: RemoteSetting): void {
 registerQueueAgent(paymentAgent, 'PAYMENT_URL');
 registerActivityAgent(inventoryAgent, 'INVENTORY_URL');
 registerQueueAgent(shippingAgent, 'SHIPPING_URL');
+registerActivityAgent(invoiceAgent, 'INVOICE_URL');

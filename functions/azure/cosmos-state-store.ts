@@ -7,12 +7,21 @@
  */
 import type { Container, Database, SqlQuerySpec } from '@azure/cosmos';
 import { PermanentError } from '../state/errors.js';
-import type { MalformedRecord, RecordPage, ReplaceResult, StateStore, VersionedRecord } from '../state/ports.js';
-import { stateRecordSchema, terminalStates } from '../state/state-record.js';
+import { readStateRecord } from '../state/read-record.js';
+import type { ReadRecord } from '../state/read-record.js';
+import type { RecordPage, ReplaceResult, StateStore, UnreadableRecord, VersionedRecord } from '../state/ports.js';
+import { terminalStates } from '../state/state-record.js';
 import type { ProcessState, StateRecord } from '../state/state-record.js';
 import { cosmosError, statusCodeOf } from './errors.js';
 import { createRecentMap } from './recent-map.js';
-import { countQuery, expiredQuery, pendingQuery, unsentQuery, withoutDeadlineQuery } from './state-queries.js';
+import {
+  countQuery,
+  expiredQuery,
+  pendingQuery,
+  suspiciousQuery,
+  unsentQuery,
+  withoutDeadlineQuery,
+} from './state-queries.js';
 
 const containerName = 'order-state';
 
@@ -53,6 +62,7 @@ export function createCosmosStateStore(database: Database, rememberedRecords = 5
     pageExpired: (query) => pages(container, expiredQuery(query), query.pageSize),
     pageWithoutDeadline: (state, unchangedSince, pageSize) =>
       pages(container, withoutDeadlineQuery(state, unchangedSince), pageSize),
+    pageSuspicious: (pageSize) => pages(container, suspiciousQuery(), pageSize),
     pageUnsent: (since, pageSize) => pages(container, unsentQuery(terminalStates, since), pageSize),
   };
 }
@@ -65,9 +75,10 @@ async function readRecord(container: Container, orderId: string): Promise<Versio
     throw cosmosError(error);
   }
   if (document === undefined) return undefined;
-  const read = readDocument(document);
-  if ('problem' in read) throw new PermanentError('MalformedRecord', `record ${orderId}: ${read.problem}`);
-  return read;
+  const { read, etag } = readDocument(document);
+  if (read.kind === 'record') return { record: read.record, etag };
+  const code = read.kind === 'newer' ? 'NewerRecord' : 'MalformedRecord';
+  throw new PermanentError(code, `record ${orderId}: ${read.problem}`);
 }
 
 async function replace(container: Container, record: StateRecord, etag: string): Promise<ReplaceResult> {
@@ -106,23 +117,20 @@ async function* pages(container: Container, query: SqlQuerySpec, pageSize: numbe
 
 function toPage(documents: readonly unknown[], requestCharge: number): RecordPage {
   const records: VersionedRecord[] = [];
-  const malformed: MalformedRecord[] = [];
+  const unreadable: UnreadableRecord[] = [];
   for (const document of documents) {
-    const read = readDocument(document);
-    if ('problem' in read) malformed.push(read);
-    else records.push(read);
+    const { read, etag } = readDocument(document);
+    if (read.kind === 'record') records.push({ record: read.record, etag });
+    else unreadable.push(read);
   }
-  return { records, malformed, requestCharge };
+  return { records, unreadable, requestCharge };
 }
 
 const systemProperties: readonly string[] = ['_rid', '_self', '_attachments', '_ts'];
 
 /** System properties of the service do not belong to the record; `_etag` is its version. */
-function readDocument(document: unknown): VersionedRecord | MalformedRecord {
+function readDocument(document: unknown): { readonly read: ReadRecord; readonly etag: string } {
   const { _etag, ...stored } = document as Record<string, unknown>;
   const fields = Object.fromEntries(Object.entries(stored).filter(([name]) => !systemProperties.includes(name)));
-  const parsed = stateRecordSchema.safeParse(fields);
-  if (parsed.success) return { record: parsed.data, etag: String(_etag) };
-  const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
-  return { id: String(fields['id']), problem: problem.slice(0, 500) };
+  return { read: readStateRecord(fields), etag: String(_etag) };
 }

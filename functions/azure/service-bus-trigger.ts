@@ -43,11 +43,16 @@ export async function receive(
     const rejection = await tryInsideLock(() => handler(message));
     if (rejection === undefined) return;
     await deps.rejector.reject(message, rejection); // B2
-    deps.telemetry.event('message-rejected', { queue: message.queue, reason: rejection.reason });
+    reportRejection(message.queue, rejection.reason, deps.telemetry);
   } catch (error) {
     if (!(error instanceof TransientError)) throw error;
     await redeliverLater(message, deps); // B3
   }
+}
+
+function reportRejection(queue: string, reason: Rejection['reason'], telemetry: Telemetry): void {
+  telemetry.event('message-rejected', { queue, reason });
+  if (reason === 'UnsupportedSchemaVersion') telemetry.alert('message-newer', { queue });
 }
 
 async function tryInsideLock(work: () => Promise<Rejection | undefined>): Promise<Rejection | undefined> {

@@ -1,11 +1,11 @@
 /**
- * What an agent answers. A definite no is `refused`, an unrecoverable fault is `failed`; an unknown outcome gets no
- * reply at all and becomes a timeout (R27, T23).
+ * What an agent answers. A definite no is `refused`, an unrecoverable fault is `failed`; *not now, and nothing was done*
+ * is `deferred` (T67). An unknown outcome gets no reply at all and becomes a timeout (R27, T23).
  */
 import { z } from 'zod';
 import { agentRequestId, attemptSchema, orderIdSchema, stepIdSchema } from './identifiers.js';
-import { decodeMessageBody } from './message-body.js';
-import { describeIssues, rejected } from './rejection.js';
+import { parseMessage } from './parse-message.js';
+import { rejected } from './rejection.js';
 import type { Parsed } from './rejection.js';
 
 /** Longest error message that travels in a reply, in characters. */
@@ -28,9 +28,11 @@ export const agentReplySchema = z.object({
   orderId: orderIdSchema,
   attempt: attemptSchema,
   stepId: stepIdSchema,
-  outcome: z.enum(['succeeded', 'refused', 'failed']),
+  outcome: z.enum(['succeeded', 'refused', 'failed', 'deferred']),
   result: stepResultSchema.optional(),
   error: stepErrorSchema.optional(),
+  /** With `deferred`: when to ask again, in milliseconds. */
+  retryAfterMs: z.int().min(0).max(86_400_000).optional(),
 });
 
 export type StepResult = z.infer<typeof stepResultSchema>;
@@ -39,13 +41,9 @@ export type AgentReply = z.infer<typeof agentReplySchema>;
 
 /** Reads an agent's reply; its ids must agree with each other (C4). */
 export function parseAgentReply(body: unknown): Parsed<AgentReply> {
-  const message = decodeMessageBody(body);
-  if (message === undefined) return rejected('InvalidMessage', 'expected a JSON object with the agent reply');
-  const parsed = agentReplySchema.safeParse(message);
-  if (!parsed.success) return rejected('InvalidReply', describeIssues(parsed.error));
-  const { requestId, orderId, attempt, stepId } = parsed.data;
+  const parsed = parseMessage(agentReplySchema, body, () => 'InvalidReply');
+  if (!parsed.ok) return parsed;
+  const { requestId, orderId, attempt, stepId } = parsed.value;
   const idsAgree = requestId === agentRequestId(orderId, attempt, stepId);
-  return idsAgree
-    ? { ok: true, value: parsed.data }
-    : rejected('InvalidReply', 'requestId: expected <orderId>.<attempt>.<stepId> of this reply');
+  return idsAgree ? parsed : rejected('InvalidReply', 'requestId: expected <orderId>.<attempt>.<stepId> of this reply');
 }

@@ -1,8 +1,8 @@
 /** What the scheduler asks of an agent: do a step, or undo it (R13). */
 import { z } from 'zod';
 import { agentRequestId, attemptSchema, orderIdSchema, stepIdSchema } from './identifiers.js';
-import { decodeMessageBody } from './message-body.js';
-import { describeIssues, rejected } from './rejection.js';
+import { parseMessage } from './parse-message.js';
+import { rejected } from './rejection.js';
 import type { Parsed } from './rejection.js';
 import { timestampSchema } from './timestamp.js';
 
@@ -32,13 +32,11 @@ export type AgentRequest = z.infer<typeof agentRequestSchema>;
 
 /** Reads an agent request. */
 export function parseAgentRequest(body: unknown): Parsed<AgentRequest> {
-  const message = decodeMessageBody(body);
-  if (message === undefined) return rejected('InvalidMessage', 'expected a JSON object with the agent request');
-  const parsed = agentRequestSchema.safeParse(message);
-  if (!parsed.success) return rejected('InvalidRequest', describeIssues(parsed.error));
-  const { requestId, orderId, attempt, stepId } = parsed.data;
+  const parsed = parseMessage(agentRequestSchema, body, () => 'InvalidRequest');
+  if (!parsed.ok) return parsed;
+  const { requestId, orderId, attempt, stepId } = parsed.value;
   const idsAgree = requestId === agentRequestId(orderId, attempt, stepId);
   return idsAgree
-    ? { ok: true, value: parsed.data }
+    ? parsed
     : rejected('InvalidRequest', 'requestId: expected <orderId>.<attempt>.<stepId> of this request');
 }

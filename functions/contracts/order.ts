@@ -5,9 +5,8 @@
  */
 import { z } from 'zod';
 import { applicationSchema, orderIdSchema } from './identifiers.js';
-import { decodeMessageBody } from './message-body.js';
-import { describeIssues, rejected } from './rejection.js';
-import type { Parsed, RejectionReason } from './rejection.js';
+import { parseMessage } from './parse-message.js';
+import type { Parsed } from './rejection.js';
 
 const orderSchemaVersion = 1;
 
@@ -48,17 +47,7 @@ export type Order = z.infer<typeof orderSchema>;
 
 /** Reads an order message. Each refusal names the wrong fields and the reason code (R75, C5, C17, C21). */
 export function parseOrder(body: unknown): Parsed<Order> {
-  const message = decodeMessageBody(body);
-  if (message === undefined) return rejected('InvalidMessage', 'expected a JSON object with the order');
-  const parsed = orderSchema.safeParse(message);
-  if (parsed.success) return { ok: true, value: parsed.data };
-  return rejected(orderRejectionReason(message, parsed.error), describeIssues(parsed.error));
-}
-
-function orderRejectionReason(message: Record<string, unknown>, error: z.ZodError): RejectionReason {
-  const isWrong = (field: string): boolean => error.issues.some((issue) => issue.path[0] === field);
-  if (typeof message['schemaVersion'] === 'number' && isWrong('schemaVersion')) return 'UnsupportedSchemaVersion';
-  return isWrong('orderId') ? 'InvalidOrderId' : 'InvalidOrder';
+  return parseMessage(orderSchema, body, (isWrong) => (isWrong('orderId') ? 'InvalidOrderId' : 'InvalidOrder'));
 }
 
 /** The amount to pay, in minor units. */

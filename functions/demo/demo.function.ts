@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { app } from '@azure/functions';
 import type { HttpResponseInit } from '@azure/functions';
 import { services } from '../services.js';
-import { simulateRemote } from './remote-simulation.js';
+import { simulateRemote, simulatedServices } from './remote-simulation.js';
 import type { SimulatedAnswer } from './remote-simulation.js';
 
 /** A service that hangs keeps its connection this long. */
@@ -31,9 +31,7 @@ function registerDemoRemotes(): void {
     route: 'demo/ledger/{orderId}',
     handler: async (request) => {
       const orderId = request.params['orderId'] ?? '';
-      const entries = await Promise.all(
-        ['payment', 'inventory', 'shipping'].map((service) => services().ledger.get(orderId, service)),
-      );
+      const entries = await Promise.all(simulatedServices.map((service) => services().ledger.get(orderId, service)));
       return { jsonBody: entries.flatMap((found) => (found === undefined ? [] : [found.entry])) };
     },
   });

@@ -14,6 +14,8 @@ export const simulatedOperations: Readonly<Record<string, 'do' | 'undo'>> = {
   'inventory/releases': 'undo',
   'shipping/shipments': 'do',
   'shipping/cancellations': 'undo',
+  'invoice/invoices': 'do',
+  'invoice/credit-notes': 'undo',
 };
 
 const callSchema = z.object({
@@ -80,3 +82,6 @@ function toAnswer(ledger: LedgerAnswer): SimulatedAnswer {
 function answer(status: number, code: string, message: string): SimulatedAnswer {
   return { status, json: { code, message } };
 }
+
+/** Names of the simulated services. */
+export const simulatedServices: readonly string[] = ['payment', 'inventory', 'shipping', 'invoice'];

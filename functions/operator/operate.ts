@@ -1,8 +1,9 @@
 /** What an operator may do with an order: each verb is one transition, with a reason that stays on the record (R103, T83). */
 import { z } from 'zod';
-import { orderIdSchema } from '../contracts/identifiers.js';
+import { orderIdSchema, stepIdSchema } from '../contracts/identifiers.js';
 import { addMs } from '../contracts/timestamp.js';
-import { compensate, resubmit } from '../state/operator-transitions.js';
+import type { AdmissionStore, Clock } from '../state/ports.js';
+import { abandon, compensate, resubmit, retryUndo, skipUndo } from '../state/operator-transitions.js';
 import { applyTransition } from '../status/apply-transition.js';
 import type { TransitionDeps, TransitionResult } from '../status/apply-transition.js';
 
@@ -17,7 +18,9 @@ export interface OperatorAnswer {
   readonly json: unknown;
 }
 
-const requestSchema = z.object({ reason: z.string().min(1).max(500) });
+const requestSchema = z.object({ reason: z.string().min(1).max(500), stepId: stepIdSchema.optional() });
+
+type OperatorRequest = z.infer<typeof requestSchema>;
 
 /** The record of an order. */
 export async function showOrder(orderId: string, deps: OperatorDeps): Promise<OperatorAnswer> {
@@ -26,25 +29,30 @@ export async function showOrder(orderId: string, deps: OperatorDeps): Promise<Op
 }
 
 /** Names of the operator's verbs. */
-export const operatorVerbs = ['resubmit', 'compensate'] as const;
+export const operatorVerbs = ['resubmit', 'compensate', 'retry-undo', 'skip-undo', 'abandon'] as const;
 export type OperatorVerb = (typeof operatorVerbs)[number];
 
-/** Applies a verb to an order: 200 with the record, 400 without a reason, 404 unknown, 409 not in this state. */
+/** Applies a verb to an order: 200 with the record, 400 bad request, 404 unknown, 409 not in this state. */
 export async function operate(
   verb: OperatorVerb,
   request: { readonly orderId: string; readonly body: unknown },
   deps: OperatorDeps,
 ): Promise<OperatorAnswer> {
   const parsed = requestSchema.safeParse(request.body);
-  if (!parsed.success) return problem(400, 'ReasonMissing', 'send a JSON object with a reason of 1 to 500 characters');
+  if (!parsed.success) return problem(400, 'BadRequest', 'send a JSON object with a reason of 1 to 500 characters');
   if (!orderIdSchema.safeParse(request.orderId).success) return unknownOrder;
-  const result = await applyVerb(verb, request.orderId, parsed.data.reason, deps);
+  const result = await applyVerb(verb, request.orderId, parsed.data, deps);
   if (result.kind === 'missing') return unknownOrder;
   if (result.kind === 'applied') return { status: 200, json: result.record };
   return problem(409, result.reason, `the order is ${result.record.processState}`);
 }
 
-function applyVerb(verb: OperatorVerb, orderId: string, reason: string, deps: OperatorDeps): Promise<TransitionResult> {
+function applyVerb(
+  verb: OperatorVerb,
+  orderId: string,
+  { reason, stepId = '' }: OperatorRequest,
+  deps: OperatorDeps,
+): Promise<TransitionResult> {
   const { budgetGrant, orderLifetimeMs } = deps.policy;
   const expiresAt = addMs(deps.clock.now(), orderLifetimeMs);
   switch (verb) {
@@ -52,7 +60,26 @@ function applyVerb(verb: OperatorVerb, orderId: string, reason: string, deps: Op
       return applyTransition(deps, orderId, resubmit, { reason, budgetGrant, expiresAt });
     case 'compensate':
       return applyTransition(deps, orderId, compensate, { reason });
+    case 'retry-undo':
+      return applyTransition(deps, orderId, retryUndo, { reason, stepId });
+    case 'skip-undo':
+      return applyTransition(deps, orderId, skipUndo, { reason, stepId });
+    case 'abandon':
+      return applyTransition(deps, orderId, abandon, { reason });
   }
+}
+
+/** Pauses or resumes intake for all applications; the starter's next run makes it known to submit. */
+export async function setIntake(
+  isPaused: boolean,
+  body: unknown,
+  { admission, clock }: { readonly admission: AdmissionStore; readonly clock: Clock },
+): Promise<OperatorAnswer> {
+  const parsed = requestSchema.safeParse(body);
+  if (!parsed.success) return problem(400, 'BadRequest', 'send a JSON object with a reason of 1 to 500 characters');
+  const pause = { isPaused, reason: parsed.data.reason, at: clock.now() };
+  await admission.writePause(pause);
+  return { status: 200, json: pause };
 }
 
 const unknownOrder = problem(404, 'UnknownOrder', 'no such order');

@@ -1,6 +1,6 @@
 import { app } from '@azure/functions';
-import { operatorDeps } from '../services.js';
-import { operate, operatorVerbs, showOrder } from './operate.js';
+import { admissionDeps, operatorDeps } from '../services.js';
+import { operate, operatorVerbs, setIntake, showOrder } from './operate.js';
 
 app.http('operator-show', {
   methods: ['GET'],
@@ -21,6 +21,22 @@ for (const verb of operatorVerbs) {
       const body = await request.json().catch(() => undefined);
       const orderId = request.params['orderId'] ?? '';
       const { status, json } = await operate(verb, { orderId, body }, operatorDeps(context));
+      return { status, jsonBody: json };
+    },
+  });
+}
+
+for (const [name, isPaused] of [
+  ['pause', true],
+  ['resume', false],
+] as const) {
+  app.http(`operator-intake-${name}`, {
+    methods: ['POST'],
+    authLevel: 'function',
+    route: `intake/${name}`,
+    handler: async (request, context) => {
+      const body = await request.json().catch(() => undefined);
+      const { status, json } = await setIntake(isPaused, body, admissionDeps(context));
       return { status, jsonBody: json };
     },
   });

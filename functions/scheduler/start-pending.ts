@@ -12,6 +12,7 @@ import { claim, release } from '../state/attempt-transitions.js';
 import { TransientError } from '../state/errors.js';
 import type { Orchestrations, PendingQuery, VersionedRecord } from '../state/ports.js';
 import type { StateRecord } from '../state/state-record.js';
+import { alertUnreadable } from '../status/alert-unreadable.js';
 import { applyTransition } from '../status/apply-transition.js';
 import type { TransitionDeps } from '../status/apply-transition.js';
 
@@ -84,7 +85,7 @@ async function startSlice(slice: Slice, run: Record<StartOutcome, number>, deps:
   const query = { ...slice.query, notBefore: deps.clock.now(), pageSize: deps.policy.pageSize };
   let left = slice.limit;
   for await (const page of deps.store.pagePending(query)) {
-    for (const { id, problem } of page.malformed) deps.telemetry.alert('record-malformed', { orderId: id, problem });
+    alertUnreadable(page, deps.telemetry);
     const records = page.records.slice(0, left);
     await startRecords(records, run, deps);
     left -= records.length;

@@ -5,9 +5,11 @@ import type { Workflow } from './order-workflow.js';
 export interface StepReply {
   readonly stepId: string;
   readonly requestId: string;
-  readonly outcome: 'succeeded' | 'refused' | 'failed';
+  readonly outcome: 'succeeded' | 'refused' | 'failed' | 'deferred';
   readonly result?: StepResult | undefined;
   readonly error?: StepError | undefined;
+  /** With `deferred`, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** The orchestrator of an attempt wants to go on. */

@@ -71,6 +71,9 @@ export const release: Transition<ReleaseInput> = {
 /** How the supervisor recovers: limits and waits in milliseconds. */
 export interface RecoveryPolicy {
   readonly maxFailures: number;
+  /** Further attempts after that, each after an extended wait (R34). */
+  readonly extendedRetries: number;
+  readonly extendedWaitMs: number;
   /** The attempt's deadline must have passed by this much: clocks differ and timers are late (T62, C45). */
   readonly graceMs: number;
   /** Wait before the second attempt; doubles with each failure. */
@@ -119,7 +122,7 @@ function recoverForward(record: StateRecord, input: RecoverInput, now: string): 
     {
       actor: 'supervisor',
       to: 'Pending',
-      note: `attempt ${record.attempt} expired, failure ${counted.failureCount} of ${input.policy.maxFailures}`,
+      note: `attempt ${record.attempt} expired, failure ${counted.failureCount} of ${input.policy.maxFailures + input.policy.extendedRetries}`,
       fields: waitForStarter(counted.failureCount, input, now),
     },
     now,
@@ -143,8 +146,9 @@ function obstacleToRetry(
   now: string,
 ): { code: string; message: string } | undefined {
   const cheapest = Math.min(...(workflow?.steps.map(dispatchCost) ?? [0]));
-  if (record.failureCount >= policy.maxFailures) {
-    return { code: 'AttemptsExhausted', message: `not finished in ${policy.maxFailures} attempts` };
+  const attempts = policy.maxFailures + policy.extendedRetries;
+  if (record.failureCount >= attempts) {
+    return { code: 'AttemptsExhausted', message: `not finished in ${attempts} attempts` };
   }
   if (record.expiresAt <= now) return { code: 'Expired', message: 'the order was not finished in its lifetime' };
   if (record.budget.spent + cheapest > record.budget.allowed) {
@@ -157,7 +161,8 @@ function obstacleToRetry(
 }
 
 function waitForStarter(failures: number, { policy, jitter }: RecoverInput, now: string): Partial<StateRecord> {
-  const backoffMs = Math.min(policy.backoffMs * 2 ** (failures - 1), policy.maxBackoffMs);
-  const notBefore = addMs(now, Math.round(backoffMs * (1 + jitter)));
+  const ordinaryMs = Math.min(policy.backoffMs * 2 ** (failures - 1), policy.maxBackoffMs);
+  const waitMs = failures < policy.maxFailures ? ordinaryMs : policy.extendedWaitMs;
+  const notBefore = addMs(now, Math.round(waitMs * (1 + jitter)));
   return { lockedBy: null, notBefore, completeBy: addMs(notBefore, policy.startByMs) };
 }

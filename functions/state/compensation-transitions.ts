@@ -22,7 +22,20 @@ export function decideUndo(record: StateRecord, input: AdvanceInput, now: Timest
   const entry = record.compensation.find(({ stepId }) => stepId === reply.stepId);
   if (entry?.requestId !== reply.requestId) return refused('foreignOutcome');
   const isRunning = entry.state === 'Running';
+  if (isRunning && reply.outcome === 'deferred') return write(deferred(record, input, reply, now));
   return startNextUndo(isRunning ? withOutcome(record, reply) : record, input, now);
+}
+
+/** Not now: the undo is repeated later by another attempt, no failure counted (T67). */
+function deferred(record: StateRecord, input: AdvanceInput, reply: StepReply, now: Timestamp): StateRecord {
+  const waiting = withCompensation(record, reply.stepId, { state: 'Recorded', requestId: null });
+  const notBefore = addMs(now, reply.retryAfterMs ?? input.stepDeadlineMs);
+  const fields = { lockedBy: null, completeBy: null, notBefore };
+  return moved(
+    waiting,
+    { actor: 'orchestrator', to: 'Compensating', note: `undo of ${reply.stepId} deferred`, fields },
+    now,
+  );
 }
 
 function withOutcome(record: StateRecord, reply: StepReply): StateRecord {

@@ -14,7 +14,7 @@ export interface NewRecordInput {
   readonly order: Order;
   readonly orderHash: string;
   readonly workflow: Workflow;
-  readonly maxFailures: number;
+  readonly maxAttempts: number;
   readonly orderLifetimeMs: number;
   readonly traceparent: string | null;
 }
@@ -38,7 +38,7 @@ export function newRecord(input: NewRecordInput, now: Timestamp): StateRecord {
     failureCount: 0,
     compensationFailureCount: 0,
     expiresAt: addMs(now, input.orderLifetimeMs),
-    budget: { allowed: retryBudget(workflow, input.maxFailures), spent: 0 },
+    budget: { allowed: retryBudget(workflow, input.maxAttempts), spent: 0 },
     steps: workflow.steps.map(({ id }) => ({
       id,
       state: 'NotStarted',

@@ -1,7 +1,10 @@
 /** What an operator may do with an order that automation has given up (R103, I4). */
 import { refused, write } from './decision.js';
 import type { Transition } from './decision.js';
-import { moved } from './record-edits.js';
+import { gaveUp, undone } from './endings.js';
+import { moved, openCompensation, withCompensation } from './record-edits.js';
+import { isTerminal } from './state-record.js';
+import type { StateRecord } from './state-record.js';
 
 /** An operator's request, with the reason for the record's history. */
 export interface OperatorInput {
@@ -49,5 +52,73 @@ export const compensate: Transition<Pick<OperatorInput, 'reason'>> = {
     return write(
       moved(record, { actor: 'operator', to: 'Compensating', note: `compensate: ${input.reason}`, fields }, now),
     );
+  },
+};
+
+/** One entry of the compensation log whose undo failed. */
+export interface UndoInput {
+  readonly reason: string;
+  readonly stepId: string;
+}
+
+function hasFailedUndo(record: StateRecord, stepId: string): boolean {
+  const isFailed = record.compensation.some((entry) => entry.stepId === stepId && entry.state === 'Failed');
+  return record.processState === 'CompensationFailed' && isFailed;
+}
+
+/** CompensationFailed → the failed undo of one step is tried again. */
+export const retryUndo: Transition<UndoInput> = {
+  name: 'retryUndo',
+  actor: 'operator',
+  from: ['CompensationFailed'],
+  to: ['Compensating'],
+  decide: (record, { stepId, reason }, now) => {
+    if (!hasFailedUndo(record, stepId)) return refused('wrongState');
+    const again = withCompensation(record, stepId, { state: 'Recorded' });
+    const fields = { lockedBy: null, completeBy: null, notBefore: now, compensationFailureCount: 0 };
+    return write(
+      moved(again, { actor: 'operator', to: 'Compensating', note: `retry undo of ${stepId}: ${reason}`, fields }, now),
+    );
+  },
+};
+
+/** CompensationFailed → the failed undo of one step is left undone for good; with none left the order is Compensated. */
+export const skipUndo: Transition<UndoInput> = {
+  name: 'skipUndo',
+  actor: 'operator',
+  from: ['CompensationFailed'],
+  to: ['CompensationFailed', 'Compensating', 'Compensated'],
+  decide: (record, { stepId, reason }, now) => {
+    if (!hasFailedUndo(record, stepId)) return refused('wrongState');
+    const skipped = withCompensation(record, stepId, { state: 'Skipped' });
+    const note = `skip undo of ${stepId}: ${reason}`;
+    const othersFailed = skipped.compensation.some((entry) => entry.state === 'Failed');
+    if (othersFailed) return write(moved(skipped, { actor: 'operator', to: 'CompensationFailed', note }, now));
+    if (openCompensation(skipped).length === 0)
+      return write(undone(moved(skipped, { actor: 'operator', to: 'CompensationFailed', note }, now), now));
+    const fields = { lockedBy: null, completeBy: null, notBefore: now, compensationFailureCount: 0 };
+    return write(moved(skipped, { actor: 'operator', to: 'Compensating', note, fields }, now));
+  },
+};
+
+/** Anything not finished → given up by an operator. A running attempt is stopped by the fence; nothing is undone. */
+export const abandon: Transition<Pick<OperatorInput, 'reason'>> = {
+  name: 'abandon',
+  actor: 'operator',
+  from: ['Pending', 'Processing', 'Compensating', 'Error', 'CompensationFailed'],
+  to: ['Error', 'CompensationFailed'],
+  decide: (record, { reason }, now) => {
+    if (!abandon.from.includes(record.processState)) return refused('wrongState');
+    const isUndo = record.processState === 'Compensating' || record.processState === 'CompensationFailed';
+    const ending = {
+      actor: 'operator',
+      to: isUndo ? 'CompensationFailed' : 'Error',
+      code: 'Abandoned',
+      message: reason,
+    } as const;
+    const ended = gaveUp({ ...record, lockedBy: null }, ending, now);
+    // The application has been told of a failed order before: no second message.
+    const { outbox, outboxSeq, outboxSince } = record;
+    return write(isTerminal(record) ? { ...ended, outbox, outboxSeq, outboxSince } : ended);
   },
 };

@@ -70,10 +70,21 @@ const shipping: WorkflowStep = {
   payload: (order) => ({ shippingAddress: order.shippingAddress, lines: order.lines.length }),
 };
 
-const workflows: readonly Workflow[] = [{ version: 1, steps: [payment, inventory, shipping] }];
+const invoice: WorkflowStep = {
+  id: 'invoice',
+  agent: 'invoice',
+  transport: 'activity',
+  undoAction: 'credit',
+  deadlineShare: 1,
+  callAllowance: 2,
+  maxDeliveryCount: 1,
+  payload: (order) => ({ customerId: order.customerId, amountMinor: orderTotalMinor(order), currency: order.currency }),
+};
 
-/** The version that new orders get. */
-export const currentWorkflowVersion = 1;
+const workflows: readonly Workflow[] = [
+  { version: 1, steps: [payment, inventory, shipping] },
+  { version: 2, steps: [payment, inventory, shipping, invoice] },
+];
 
 /** The workflow of a version, or `undefined` when this build does not know it. */
 export function findWorkflow(version: number): Workflow | undefined {
@@ -91,6 +102,6 @@ export function dispatchCost(step: WorkflowStep): number {
 }
 
 /** All calls that an order may cause at its remote services while moving forward (R50). */
-export function retryBudget(workflow: Workflow, maxFailures: number): number {
-  return maxFailures * workflow.steps.reduce((sum, step) => sum + dispatchCost(step), 0);
+export function retryBudget(workflow: Workflow, maxAttempts: number): number {
+  return maxAttempts * workflow.steps.reduce((sum, step) => sum + dispatchCost(step), 0);
 }

@@ -16,16 +16,17 @@ export interface VersionedRecord {
   readonly etag: string;
 }
 
-/** A page of records, and the documents in it that are no valid record of this build's schema version. */
+/** A page of records, and the documents in it that this build can't read. */
 export interface RecordPage {
   readonly records: readonly VersionedRecord[];
-  readonly malformed: readonly MalformedRecord[];
+  readonly unreadable: readonly UnreadableRecord[];
   /** Request units the page cost, as the service reports them (R107). */
   readonly requestCharge: number;
 }
 
-/** A document that can't be read as a state record, with what is wrong. */
-export interface MalformedRecord {
+/** A document that this build can't read as a state record: newer than the build, or malformed. */
+export interface UnreadableRecord {
+  readonly kind: 'newer' | 'malformed';
   readonly id: string;
   readonly problem: string;
 }
@@ -73,6 +74,8 @@ export interface StateStore {
   pageExpired(query: ExpiredQuery): AsyncIterable<RecordPage>;
   /** Owned records of one state without a completeBy, unchanged since `unchangedSince`, in pages (C2, T1). */
   pageWithoutDeadline(state: ProcessState, unchangedSince: Timestamp, pageSize: number): AsyncIterable<RecordPage>;
+  /** Documents that the other queries may never find: unknown states, foreign times, newer versions (C11, C42). */
+  pageSuspicious(pageSize: number): AsyncIterable<RecordPage>;
   /** Records in a terminal state with a status that waits since before `since`, in pages. */
   pageUnsent(since: Timestamp, pageSize: number): AsyncIterable<RecordPage>;
 }

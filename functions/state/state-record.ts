@@ -11,7 +11,7 @@ import { statusKindSchema, statusReasonSchema } from '../contracts/status-messag
 import { timestampSchema } from '../contracts/timestamp.js';
 
 /** The newest form of the record that this build reads and the one it writes. */
-export const stateSchemaVersion = 1;
+export const stateSchemaVersion = 2;
 
 export const processStateSchema = z.enum([
   'Pending',

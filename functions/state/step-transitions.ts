@@ -25,7 +25,7 @@ export const advance: Transition<AdvanceInput> = {
   name: 'advance',
   actor: 'orchestrator',
   from: ['Processing', 'Compensating'],
-  to: ['Processing', 'Compensating', 'Processed', 'Error', 'Compensated', 'CompensationFailed'],
+  to: ['Processing', 'Pending', 'Compensating', 'Processed', 'Error', 'Compensated', 'CompensationFailed'],
   decide: (record, input, now) => {
     if (record.lockedBy !== input.instanceId) return refused('superseded');
     if (isTerminal(record)) return alreadyDone;
@@ -69,6 +69,8 @@ function decideForward(record: StateRecord, input: AdvanceInput, now: Timestamp)
       return write(refusedByAgent(record, reply, now));
     case 'failed':
       return write(failedAtAgent(record, reply, now));
+    case 'deferred':
+      return write(deferredByAgent(record, input, reply, now));
   }
 }
 
@@ -95,8 +97,10 @@ function startNextStep(record: StateRecord, input: AdvanceInput, now: Timestamp)
 
 /** A2: what may have to be undone is on record before anything can be done. */
 function withIntent(record: StateRecord, stepId: string, action: string): StateRecord {
-  if (record.compensation.some((entry) => entry.stepId === stepId)) {
-    return withCompensation(record, stepId, { state: 'Recorded', uncertain: true });
+  const earlier = record.compensation.find((entry) => entry.stepId === stepId);
+  if (earlier !== undefined) {
+    const uncertain = earlier.uncertain || earlier.state !== 'Skipped';
+    return withCompensation(record, stepId, { state: 'Recorded', uncertain });
   }
   const seq = record.compensation.length + 1;
   const key = idempotencyKey(record.orderId, stepId);
@@ -118,13 +122,31 @@ function finished(record: StateRecord, now: Timestamp): StateRecord {
 function refusedByAgent(record: StateRecord, reply: StepReply, now: Timestamp): StateRecord {
   const { code, message } = reply.error ?? { code: 'Refused', message: 'refused by the remote service' };
   const ended = withStep(record, reply.stepId, { state: 'Refused', endedAt: now, error: { code, message } });
-  const isUncertain = record.compensation.some((entry) => entry.stepId === reply.stepId && entry.uncertain);
-  const proven = isUncertain ? ended : withCompensation(ended, reply.stepId, { state: 'Skipped' });
+  const proven = provenNotDone(ended, reply.stepId);
   const withCause = { ...proven, error: { code, message, stepId: reply.stepId, at: now } };
   if (openCompensation(proven).length === 0) return undone(withCause, now);
   const fields = { lockedBy: null, completeBy: null, notBefore: now };
   const note = `${reply.stepId} refused: ${code}`;
   return moved(withCause, { actor: 'orchestrator', to: 'Compensating', note, fields }, now);
+}
+
+/** The running request had no effect; an earlier one of unknown outcome still may have had (U1). */
+function provenNotDone(record: StateRecord, stepId: string): StateRecord {
+  const isUncertain = record.compensation.some((entry) => entry.stepId === stepId && entry.uncertain);
+  return isUncertain ? record : withCompensation(record, stepId, { state: 'Skipped' });
+}
+
+/** Not now, and nothing was done: another attempt later, no failure counted, the calls given back (T67). */
+function deferredByAgent(record: StateRecord, input: AdvanceInput, reply: StepReply, now: Timestamp): StateRecord {
+  const { stepId } = reply;
+  const notBefore = addMs(now, reply.retryAfterMs ?? input.stepDeadlineMs);
+  if (notBefore >= record.expiresAt) return cannotGoOn(record, stepId, 'Expired', now);
+  const definition = findStep(input.workflow, stepId);
+  const spent = record.budget.spent - (definition === undefined ? 0 : dispatchCost(definition));
+  const reset = withStep(record, stepId, { state: 'NotStarted', requestId: null, completeBy: null, startedAt: null });
+  const fields = { lockedBy: null, completeBy: null, notBefore, budget: { ...record.budget, spent } };
+  const change = { actor: 'orchestrator', to: 'Pending', note: `${stepId} deferred by its agent`, fields } as const;
+  return moved(provenNotDone(reset, stepId), change, now);
 }
 
 /** An unrecoverable fault: the order waits for an operator (R102). */

@@ -11,8 +11,7 @@ import type { Order } from '../contracts/order.js';
 import { rejection } from '../contracts/rejection.js';
 import type { Rejection } from '../contracts/rejection.js';
 import { newRecord } from '../state/new-record.js';
-import { currentWorkflowVersion, findWorkflow } from '../state/order-workflow.js';
-import { PermanentError } from '../state/errors.js';
+import type { Workflow } from '../state/order-workflow.js';
 import type { Clock, OrdersDatabase, QueueSender, StateStore, Telemetry } from '../state/ports.js';
 import { sendBusy } from '../status/report-status.js';
 import type { AdmissionGate } from './admission-gate.js';
@@ -35,7 +34,9 @@ export interface SubmitDeps {
 export interface SubmitPolicy {
   /** Registered applications; each has its own status queue (R114, T56). */
   readonly applications: readonly string[];
-  readonly maxFailures: number;
+  /** The workflow of new orders; a running order keeps its own (R53). */
+  readonly workflow: Workflow;
+  readonly maxAttempts: number;
   /** Task-level deadline of an order (T68). */
   readonly orderLifetimeMs: number;
   /** What a turned-away application is told to wait. */
@@ -96,11 +97,8 @@ function conflictBetween(stored: Order, received: Order): Rejection | undefined 
 
 async function createRecord(order: Order, traceparent: string | null, deps: SubmitDeps): Promise<SubmitOutcome> {
   const { orderId } = order;
-  const workflow = findWorkflow(currentWorkflowVersion);
-  if (workflow === undefined)
-    throw new PermanentError('UnknownWorkflow', `workflow ${currentWorkflowVersion} is missing`);
-  const { maxFailures, orderLifetimeMs } = deps.policy;
-  const input = { order, orderHash: orderHash(order), workflow, maxFailures, orderLifetimeMs, traceparent };
+  const { workflow, maxAttempts, orderLifetimeMs } = deps.policy;
+  const input = { order, orderHash: orderHash(order), workflow, maxAttempts, orderLifetimeMs, traceparent };
   const created = await deps.store.createIfAbsent(newRecord(input, deps.clock.now()));
   if (created === 'exists') {
     deps.telemetry.event('order-duplicate', { orderId });

@@ -3,18 +3,19 @@
  * supervisor knows no business logic and restarts nothing itself (R31, R38).
  *
  * Invariants
- * V1 A run is bounded: pages of one iterator, at most `maxPerRun` recoveries (R106, C44).
+ * V1 A run is bounded: pages of one iterator, at most `maxPerRun` recoveries and `maxRequestCharge` RU (R106, C44).
  * V2 A recovery counts only if the record is still exactly as seen: two supervisors recover an order once (R39, R109, C15).
  * V3 Nothing old is invisible: what the window did not fill, the run spends on older and on deadline-less records (T59, C2).
  * V4 One record that cannot be recovered does not keep the others from it (T60).
  */
-import { addMs } from '../contracts/timestamp.js';
+import { addMs, msBetween } from '../contracts/timestamp.js';
 import { recover } from '../state/attempt-transitions.js';
 import type { RecoveryPolicy } from '../state/attempt-transitions.js';
 import { TransientError } from '../state/errors.js';
 import { findWorkflow } from '../state/order-workflow.js';
 import type { RecordPage, VersionedRecord } from '../state/ports.js';
 import type { ProcessState } from '../state/state-record.js';
+import { alertUnreadable } from '../status/alert-unreadable.js';
 import { applyTransition, emptyOutbox } from '../status/apply-transition.js';
 import type { TransitionDeps } from '../status/apply-transition.js';
 
@@ -31,6 +32,8 @@ export interface SupervisorPolicy extends RecoveryPolicy {
   readonly windowMs: number;
   readonly pageSize: number;
   readonly maxPerRun: number;
+  /** Request units after which a run stops; the next one goes on (R107). */
+  readonly maxRequestCharge: number;
 }
 
 /** What one run did. */
@@ -40,19 +43,30 @@ export interface SupervisorRun {
   lost: number;
   /** Could not be recovered now. */
   failed: number;
-  malformed: number;
+  unreadable: number;
   statusesSwept: number;
   requestCharge: number;
+  /** How long the oldest record that was seen is past its deadline. */
+  oldestExpiredMs: number;
 }
 
 const supervisedStates: readonly ProcessState[] = ['Processing', 'Compensating'];
 
 /** One run of the supervisor. */
 export async function recoverExpired(deps: SupervisorDeps): Promise<SupervisorRun> {
-  const run = { recovered: 0, lost: 0, failed: 0, malformed: 0, statusesSwept: 0, requestCharge: 0 };
+  const run = {
+    recovered: 0,
+    lost: 0,
+    failed: 0,
+    unreadable: 0,
+    statusesSwept: 0,
+    requestCharge: 0,
+    oldestExpiredMs: 0,
+  };
   for (const scan of scans(deps)) {
     for await (const page of scan) {
       countPage(page, run, deps);
+      noteOldest(page, run, deps);
       for (const seen of page.records) await recoverCounted(seen, run, deps);
       if (isFull(run, deps)) break;
     }
@@ -64,7 +78,8 @@ export async function recoverExpired(deps: SupervisorDeps): Promise<SupervisorRu
 }
 
 function isFull(run: SupervisorRun, deps: SupervisorDeps): boolean {
-  return run.recovered + run.lost + run.failed >= deps.policy.maxPerRun;
+  const handled = run.recovered + run.lost + run.failed;
+  return handled >= deps.policy.maxPerRun || run.requestCharge >= deps.policy.maxRequestCharge;
 }
 
 /** The window first, then whatever is older, then records without a deadline (V3). */
@@ -81,8 +96,14 @@ function* scans({ store, clock, policy }: SupervisorDeps): Generator<AsyncIterab
 
 function countPage(page: RecordPage, run: SupervisorRun, deps: SupervisorDeps): void {
   run.requestCharge += page.requestCharge;
-  run.malformed += page.malformed.length;
-  for (const { id, problem } of page.malformed) deps.telemetry.alert('record-malformed', { orderId: id, problem });
+  run.unreadable += page.unreadable.length;
+  alertUnreadable(page, deps.telemetry);
+}
+
+function noteOldest(page: RecordPage, run: SupervisorRun, { clock }: SupervisorDeps): void {
+  const deadlines = page.records.flatMap(({ record }) => record.completeBy ?? []);
+  const ages = deadlines.map((completeBy) => msBetween(completeBy, clock.now()));
+  run.oldestExpiredMs = Math.max(run.oldestExpiredMs, ...ages);
 }
 
 async function recoverCounted(seen: VersionedRecord, run: SupervisorRun, deps: SupervisorDeps): Promise<void> {

@@ -1,6 +1,7 @@
 import { app } from '@azure/functions';
 import { receive } from '../azure/service-bus-trigger.js';
 import { supervisorDeps, triggerDeps } from '../services.js';
+import { auditRecords } from './audit-records.js';
 import { handleHint } from './handle-hint.js';
 import { recoverExpired } from './recover-expired.js';
 
@@ -8,6 +9,14 @@ app.timer('supervisor', {
   schedule: '%SUPERVISOR_SCHEDULE%',
   handler: async (_timer, context) => {
     await recoverExpired(supervisorDeps(context));
+  },
+});
+
+app.timer('supervisor-audit', {
+  schedule: '%SUPERVISOR_AUDIT_SCHEDULE%',
+  handler: async (_timer, context) => {
+    const deps = supervisorDeps(context);
+    await auditRecords(deps, deps.policy);
   },
 });
 

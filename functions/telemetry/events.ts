@@ -25,6 +25,7 @@ export const eventNames = [
   'status-undeliverable', // the application's queue does not take the status now
   'starter-run', // one run of the starter
   'supervisor-run', // one run of the supervisor: its absence is an alert
+  'audit-run', // supervisor: the slow look for unreadable documents
   'recovery-failed', // supervisor: this record could not be recovered now
 ] as const;
 
@@ -32,6 +33,8 @@ export const eventNames = [
 export const alertNames = [
   'order-conflict', // another order with the same id
   'order-needs-operator', // Error or CompensationFailed
+  'record-newer', // a record of a newer build: left alone
+  'message-newer', // a message of a newer build: kept in the dead-letter queue
   'record-malformed', // a document in the state store that is no record
   'recovery-impossible', // supervisor: a record fails for good
 ] as const;

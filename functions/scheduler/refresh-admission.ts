@@ -1,0 +1,36 @@
+/** The starter counts what waits and what runs, and says how much new work submit may take (R51). */
+import { nextIntakeMode } from '../state/admission.js';
+import type { Admission, AdmissionLimits, Load } from '../state/admission.js';
+import type { AdmissionStore, Clock, StateStore, Telemetry } from '../state/ports.js';
+
+/** What refreshing needs. */
+export interface AdmissionDeps {
+  readonly store: StateStore;
+  readonly admission: AdmissionStore;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly limits: AdmissionLimits;
+}
+
+/** Counts, decides the mode, and writes the control document if anything changed. */
+export async function refreshAdmission(deps: AdmissionDeps): Promise<Admission> {
+  const previous = (await deps.admission.readAdmission()) ?? { mode: 'open', pending: 0, inFlight: 0, at: '' };
+  const load = await measureLoad(deps);
+  const { pending, inFlight } = load;
+  const mode = nextIntakeMode(previous.mode, load, deps.limits);
+  const next = { mode, pending, inFlight, at: deps.clock.now() };
+  const isChanged = previous.mode !== mode || previous.pending !== pending || previous.inFlight !== inFlight;
+  if (isChanged) await deps.admission.writeAdmission(next);
+  if (mode !== previous.mode) deps.telemetry.event('intake-changed', { mode, pending, inFlight });
+  return next;
+}
+
+async function measureLoad({ store, admission }: AdmissionDeps): Promise<Load> {
+  const [pending, processing, compensating, pause] = await Promise.all([
+    store.count('Pending'),
+    store.count('Processing'),
+    store.count('Compensating'),
+    admission.readPause(),
+  ]);
+  return { pending, inFlight: processing + compensating, isPaused: pause?.isPaused ?? false };
+}

@@ -1,0 +1,54 @@
+/**
+ * Admission control (R51, T52): how much new work the system takes. Counts are refreshed by the starter and therefore a
+ * little old; the limits are soft by what arrives between two refreshes.
+ *
+ * Invariants
+ * AD1 Above the high-water mark intake closes, and opens again only at the low-water mark: no flapping.
+ * AD2 What was accepted is never affected: only orders that are not stored yet are turned away.
+ */
+import { z } from 'zod';
+import { timestampSchema } from '../contracts/timestamp.js';
+
+/** *open*: start at once · *throttled*: store, the starter decides when · *closed*: turn away. */
+export const intakeModeSchema = z.enum(['open', 'throttled', 'closed']);
+
+export type IntakeMode = z.infer<typeof intakeModeSchema>;
+
+/** The control document, written by the starter and read by submit. */
+export const admissionSchema = z.object({
+  mode: intakeModeSchema,
+  /** Orders waiting for their first or next attempt. */
+  pending: z.int().min(0),
+  /** Orders with a running attempt, or being undone. */
+  inFlight: z.int().min(0),
+  at: timestampSchema,
+});
+
+export type Admission = Readonly<z.infer<typeof admissionSchema>>;
+
+/** An operator's word on intake; it stands until taken back. */
+export const intakePauseSchema = z.object({ isPaused: z.boolean(), reason: z.string(), at: timestampSchema });
+
+export type IntakePause = Readonly<z.infer<typeof intakePauseSchema>>;
+
+/** Limits of admission, in orders. */
+export interface AdmissionLimits {
+  readonly highWater: number;
+  readonly lowWater: number;
+  readonly maxInFlight: number;
+}
+
+/** What intake depends on. */
+export interface Load {
+  readonly pending: number;
+  readonly inFlight: number;
+  readonly isPaused: boolean;
+}
+
+/** The mode that follows from the present load and the mode so far. */
+export function nextIntakeMode(previous: IntakeMode, load: Load, limits: AdmissionLimits): IntakeMode {
+  if (load.isPaused || load.pending >= limits.highWater) return 'closed';
+  if (previous === 'closed' && load.pending > limits.lowWater) return 'closed'; // AD1
+  const hasCapacity = load.pending + load.inFlight < limits.maxInFlight;
+  return hasCapacity ? 'open' : 'throttled';
+}

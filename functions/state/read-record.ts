@@ -1,0 +1,45 @@
+/**
+ * Reads a stored document as a state record, whatever version wrote it (R54, T41).
+ *
+ * Invariants
+ * RR1 Every version ever written is read; test/replay/records holds a sample of each.
+ * RR2 A version newer than this build's is left alone: an older build may not understand what it must keep.
+ */
+import { stateRecordSchema, stateSchemaVersion } from './state-record.js';
+import type { StateRecord } from './state-record.js';
+
+/** What a stored document turned out to be. */
+export type ReadRecord =
+  | { readonly kind: 'record'; readonly record: StateRecord }
+  | { readonly kind: 'newer'; readonly id: string; readonly problem: string }
+  | { readonly kind: 'malformed'; readonly id: string; readonly problem: string };
+
+type Document = Readonly<Record<string, unknown>>;
+
+/** Reads the document without the store's own properties. */
+export function readStateRecord(document: Document): ReadRecord {
+  const id = String(document['id']);
+  const version = document['schemaVersion'];
+  if (typeof version === 'number' && version > stateSchemaVersion) {
+    return { kind: 'newer', id, problem: `schema version ${version}, this build knows ${stateSchemaVersion}` };
+  }
+  const parsed = stateRecordSchema.safeParse(version === 1 ? upgradeFrom1(document) : document);
+  if (parsed.success) return { kind: 'record', record: parsed.data };
+  const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+  return { kind: 'malformed', id, problem: problem.slice(0, 500) };
+}
+
+/** Version 1 knew neither since when a status waits, nor whether an earlier request of a step is unaccounted for. */
+function upgradeFrom1(document: Document): Document {
+  const outbox = listOf(document['outbox']);
+  return {
+    ...document,
+    schemaVersion: 2,
+    outboxSince: outbox[0]?.['at'] ?? null,
+    compensation: listOf(document['compensation']).map((entry) => ({ ...entry, uncertain: true })),
+  };
+}
+
+function listOf(value: unknown): readonly Document[] {
+  return Array.isArray(value) ? (value as Document[]) : [];
+}

@@ -1,0 +1,48 @@
+/**
+ * Submit's view of admission: the control document, read at most once in a while, and how many eager starts it still
+ * allows until the next read.
+ */
+import { msBetween } from '../contracts/timestamp.js';
+import type { Timestamp } from '../contracts/timestamp.js';
+import type { Admission, IntakeMode } from '../state/admission.js';
+import type { AdmissionStore, Clock } from '../state/ports.js';
+
+/** The door of submit. */
+export interface AdmissionGate {
+  /** Whether new orders are taken now. Throws TransientError when the store can't answer. */
+  mode(): Promise<IntakeMode>;
+  /** Takes one eager start from what the in-flight limit leaves. */
+  mayStartNow(): boolean;
+}
+
+/** Creates the gate of this process. Without a control document yet, intake is open. */
+export function createAdmissionGate(
+  { store, clock }: { readonly store: AdmissionStore; readonly clock: Clock },
+  { maxInFlight, refreshMs }: { readonly maxInFlight: number; readonly refreshMs: number },
+): AdmissionGate {
+  let admission: Admission | undefined;
+  let readAt: Timestamp | undefined;
+  let startsLeft = maxInFlight;
+
+  const refresh = async (): Promise<void> => {
+    const now = clock.now();
+    if (readAt !== undefined && msBetween(readAt, now) < refreshMs) return;
+    readAt = now;
+    const latest = await store.readAdmission();
+    if (latest?.at === admission?.at && admission !== undefined) return;
+    admission = latest;
+    startsLeft = maxInFlight - (latest === undefined ? 0 : latest.pending + latest.inFlight);
+  };
+
+  return {
+    mode: async () => {
+      await refresh();
+      return admission?.mode ?? 'open';
+    },
+    mayStartNow: () => {
+      const isOpen = (admission?.mode ?? 'open') === 'open';
+      startsLeft -= 1;
+      return isOpen && startsLeft >= 0;
+    },
+  };
+}
