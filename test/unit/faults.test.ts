@@ -59,6 +59,14 @@ describe('faults', () => {
     expect(hits(3)).toEqual(hits(0));
   });
 
+  it('do not hit two rules with the same chance in step (F1)', () => {
+    const rules: FaultRule[] = ['lock', 'send'].map((operation) => ({ operation, action: 'drop', probability: 0.5 }));
+    const faults = createFaults({ seed: 5, rules });
+    const isSame = Array.from({ length: 50 }, () => !faults.decide('lock') === !faults.decide('send'));
+    expect(isSame).toContain(false);
+    expect(isSame).toContain(true);
+  });
+
   it('ask the rules in their order, and count the hit of the first only (F2)', () => {
     const later: FaultRule = { operation: 'send', action: 'delay', delayMs: 5 };
     const faults = createFaults({ seed: 1, rules: [{ ...dropOrders, times: 1 }, later] });

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { filesOf, openMap, readRecords, recordOf, versionOf, withDirectory } from '../support/journal-fixture.js';
 
@@ -110,43 +111,57 @@ describe('a journal that was interrupted', () => {
       await expect(readRecords(directory)).rejects.toThrow('a log between 0.log and the newest is missing');
     }));
 
-  it('has every acknowledged record at each moment of a compaction (J4)', () =>
-    withDirectory(async (parent) => {
-      const directory = join(parent, 'journal');
-      const acknowledged = new Map<number, number>();
-      const moments: { readonly copy: string; readonly acknowledged: ReadonlyMap<number, number> }[] = [];
-      const keepCopy = (): void => {
-        const copy = join(parent, `moment-${moments.length}`);
-        cpSync(directory, copy, { recursive: true });
-        rmSync(join(copy, 'lock'));
-        moments.push({ copy, acknowledged: new Map(acknowledged) });
-      };
-      function* observedSnapshot(): Generator<Buffer> {
-        for (const [index, record] of [...state.values()].entries()) {
-          if (index % 20 === 0) keepCopy();
-          yield record;
+  it.each([
+    ['never', 'before'],
+    ['never', 'after'],
+    ['always', 'before'],
+    ['always', 'after'],
+  ] as const)(
+    'has every acknowledged record at each moment of a compaction, fsync %s, applied %s the append (J4)',
+    (fsync, when) =>
+      withDirectory(async (parent) => {
+        const directory = join(parent, 'journal');
+        const acknowledged = new Map<number, number>();
+        const moments: { readonly copy: string; readonly acknowledged: ReadonlyMap<number, number> }[] = [];
+        const keepCopy = (): void => {
+          const copy = join(parent, `moment-${moments.length}`);
+          cpSync(directory, copy, { recursive: true });
+          rmSync(join(copy, 'lock'));
+          moments.push({ copy, acknowledged: new Map(acknowledged) });
+        };
+        function* observedSnapshot(): Generator<Buffer> {
+          for (const [index, record] of [...map.state.values()].entries()) {
+            if (index % 20 === 0) keepCopy();
+            yield record;
+          }
+          keepCopy();
+        }
+        const map = await openMap(directory, { fsync, compactAfterBytes: 600_000, snapshot: observedSnapshot });
+        const isCompacted = (): boolean => existsSync(join(directory, '1.snapshot'));
+        // Some appends come while others are being synced, so that the switch of logs finds some waiting.
+        for (let version = 1; !isCompacted(); version += 1) {
+          const key = version % 100;
+          const record = recordOf(key, version, 10_000);
+          if (when === 'before') map.state.set(key, record);
+          const appended = map.journal.append(record).then(() => {
+            map.state.set(key, record);
+            acknowledged.set(key, version);
+          });
+          if (version % 10 === 0) await appended;
+          else await nextTurn();
         }
         keepCopy();
-      }
-      const { journal, state, put } = await openMap(directory, {
-        compactAfterBytes: 600_000,
-        snapshot: observedSnapshot,
-      });
-      for (let version = 1; !existsSync(join(directory, '1.snapshot')); version += 1) {
-        await put(recordOf(version % 100, version, 10_000));
-        acknowledged.set(version % 100, version);
-      }
-      keepCopy();
-      await journal.close();
-      expect(moments.length).toBeGreaterThan(4);
-      for (const moment of moments) {
-        const reopened = await openMap(moment.copy);
-        for (const [key, version] of moment.acknowledged) {
-          expect(versionOf(reopened.state.get(key) ?? recordOf(key, 0))).toBeGreaterThanOrEqual(version);
+        await map.journal.close();
+        expect(moments.length).toBeGreaterThan(4);
+        for (const moment of moments) {
+          const reopened = await openMap(moment.copy);
+          for (const [key, version] of moment.acknowledged) {
+            expect(versionOf(reopened.state.get(key) ?? recordOf(key, 0))).toBeGreaterThanOrEqual(version);
+          }
+          await reopened.journal.close();
         }
-        await reopened.journal.close();
-      }
-    }));
+      }),
+  );
 
   it('finishes a compaction that a close has left unfinished', () =>
     withDirectory(async (directory) => {
@@ -177,6 +192,15 @@ describe('the lock of a journal', () => {
       writeFileSync(join(directory, 'lock'), JSON.stringify({ pid: process.ppid, startedAt: null }));
       await expect(openMap(directory)).rejects.toThrow(`process ${process.ppid} holds`);
     }));
+
+  // Linux tells when a process started, so that a pid that was given away again does not count.
+  it.skipIf(!existsSync('/proc/self/stat'))('is taken over when its pid belongs to a later process now', () =>
+    withDirectory(async (directory) => {
+      writeFileSync(join(directory, 'lock'), JSON.stringify({ pid: process.ppid, startedAt: '1' }));
+      const { journal } = await openMap(directory);
+      await journal.close();
+    }),
+  );
 
   it.each([
     ['a dead process', () => JSON.stringify({ pid: spawnSync(process.execPath, ['--version']).pid, startedAt: null })],
@@ -223,6 +247,7 @@ describe('a journal that cannot write', () => {
         for (;;) await journal.append(Buffer.alloc(100));
       };
       await expect(appendForever()).rejects.toThrow('cannot be written any more: no snapshot today');
+      await expect(journal.append(Buffer.from('later'))).rejects.toThrow('no snapshot today');
       await journal.close();
     }));
 
