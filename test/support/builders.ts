@@ -62,7 +62,13 @@ export function mustFind<Value>(value: Value | null | undefined): Value {
 /** The record of a new order. */
 export function aRecord(overrides: Partial<StateRecord> = {}, now: Timestamp = startOfTime): StateRecord {
   const order = anOrder({ orderId: overrides.orderId ?? 'A-1' });
-  const input = { order, orderHash: 'hash', workflow: workflowV1, maxFailures, orderLifetimeMs: 3_600_000 };
+  const input = {
+    order,
+    orderHash: 'hash',
+    workflow: workflowV1,
+    maxAttempts: maxFailures,
+    orderLifetimeMs: 3_600_000,
+  };
   return { ...newRecord({ ...input, traceparent: null }, now), ...overrides };
 }
 

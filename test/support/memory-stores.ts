@@ -4,14 +4,15 @@
  */
 import type { Order } from '../../functions/contracts/order.js';
 import type {
-  MalformedRecord,
   OrdersDatabase,
   RecordPage,
   StateStore,
+  UnreadableRecord,
   VersionedRecord,
 } from '../../functions/state/ports.js';
-import { stateRecordSchema, terminalStates } from '../../functions/state/state-record.js';
 import { PermanentError } from '../../functions/state/errors.js';
+import { readStateRecord } from '../../functions/state/read-record.js';
+import { processStateSchema, stateRecordSchema, terminalStates } from '../../functions/state/state-record.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
 
 type Document = Readonly<Record<string, unknown>>;
@@ -59,9 +60,9 @@ export function createMemoryStateStore(database: MemoryStateDatabase = createMem
   const getLatest = (orderId: string): VersionedRecord | undefined => {
     const stored = documents.get(orderId);
     if (stored === undefined) return undefined;
-    const read = readDocument(stored);
-    if ('problem' in read) throw new PermanentError('MalformedRecord', read.problem);
-    return remember(read);
+    const read = readStateRecord(stored.document);
+    if (read.kind !== 'record') throw new PermanentError('UnreadableRecord', read.problem);
+    return remember({ record: read.record, etag: stored.etag });
   };
   const select = (
     matches: (document: Document) => boolean,
@@ -105,6 +106,7 @@ export function createMemoryStateStore(database: MemoryStateDatabase = createMem
       const isOld = (it: Document): boolean => isBefore(it['updatedAt'], unchangedSince);
       return select((it) => it['processState'] === state && isWithout(it) && isOld(it), 'updatedAt', pageSize);
     },
+    pageSuspicious: (pageSize) => select(isSuspicious, 'id', pageSize),
     pageUnsent: (since, pageSize) => {
       const states: readonly unknown[] = terminalStates;
       const isUnsent = (it: Document): boolean =>
@@ -115,6 +117,14 @@ export function createMemoryStateStore(database: MemoryStateDatabase = createMem
 }
 
 const isFree = ({ lockedBy }: Document): boolean => lockedBy === null || lockedBy === undefined;
+
+/** What the other queries may never find. */
+const isSuspicious = (it: Document): boolean => {
+  const isKnownState = processStateSchema.safeParse(it['processState']).success;
+  const isTime = (value: unknown): boolean => typeof value === 'string' && value.length === 24;
+  const isStrangeDeadline = (it['completeBy'] ?? null) !== null && !isTime(it['completeBy']);
+  return !isKnownState || isStrangeDeadline || !isTime(it['notBefore']) || it['lockedBy'] === '';
+};
 
 /** As in Cosmos DB, only text compares with text. */
 const isBefore = (value: unknown, limit: string): boolean => typeof value === 'string' && value < limit;
@@ -129,20 +139,13 @@ async function* pages(found: readonly StoredDocument[], orderBy: string, pageSiz
 
 function toPage(stored: readonly StoredDocument[]): RecordPage {
   const records: VersionedRecord[] = [];
-  const malformed: MalformedRecord[] = [];
-  for (const one of stored) {
-    const read = readDocument(one);
-    if ('problem' in read) malformed.push(read);
-    else records.push(read);
+  const unreadable: UnreadableRecord[] = [];
+  for (const { document, etag } of stored) {
+    const read = readStateRecord(document);
+    if (read.kind === 'record') records.push({ record: read.record, etag });
+    else unreadable.push(read);
   }
-  return { records, malformed, requestCharge: 1 };
-}
-
-function readDocument({ document, etag }: StoredDocument): VersionedRecord | MalformedRecord {
-  const parsed = stateRecordSchema.safeParse(document);
-  return parsed.success
-    ? { record: parsed.data, etag }
-    : { id: String(document['id']), problem: parsed.error.issues.map(({ path }) => path.join('.')).join(', ') };
+  return { records, unreadable, requestCharge: 1 };
 }
 
 /** An orders database in memory. */
