@@ -86,13 +86,7 @@ param schedulerSku ('Consumption' | 'Dedicated') = 'Consumption'
 param schedulerCapacity int = 1
 @description('Deploy the demo remote services with the app. Set to false once your agents call real ones.')
 param demoRemotesEnabled bool = true
-@description('Address of the real payment service; empty: the demo one.')
-param paymentUrl string = ''
-@description('Address of the real inventory service; empty: the demo one.')
-param inventoryUrl string = ''
-@description('Address of the real shipping service; empty: the demo one.')
-param shippingUrl string = ''
-@description('Settings to run with other values than app-settings.json, as NAME=value.')
+@description('Settings to run with other values than app-settings.json, and addresses of real remote services, as NAME=value.')
 param settingOverrides string[] = []
 
 // ── Messaging ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -133,11 +127,12 @@ param budgetAmount int = 0
 param budgetStartDate string = ''
 
 // ── M2: what cannot work ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+var overriddenNames = map(settingOverrides, item => split(item, '=')[0])
 var regionsWithoutZones = ['australiasoutheast', 'northcentralus', 'southindia', 'ukwest', 'westcentralus', 'westus']
 var applicationNames = union(topologyApplications, map(additionalApplications, item => item.name))
 var additionalNames = map(additionalApplications, item => item.name)
 var agentNames = map(externalAgents, item => item.name)
-var remoteUrls = { PAYMENT_URL: paymentUrl, INVENTORY_URL: inventoryUrl, SHIPPING_URL: shippingUrl }
+var addressSettings = map(loadJsonContent('remote-services.json'), name => '${toUpper(name)}_URL')
 var tuningSettings = loadJsonContent('app-settings.json')
 var nameCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789-'
 
@@ -169,12 +164,15 @@ var problems = concat(
     ? ['COSMOS_FAILOVER_LOCATION must differ from AZURE_LOCATION.']
     : [],
   map(
-    filter(items(remoteUrls), item => !demoRemotesEnabled && empty(item.value)),
-    item => 'DEMO_REMOTES_ENABLED=false needs ${item.key}, the address of the real service.'
+    filter(addressSettings, name => !demoRemotesEnabled && !contains(overriddenNames, name)),
+    name => 'DEMO_REMOTES_ENABLED=false needs ${name}, the address of the real service, in SETTING_OVERRIDES.'
   ),
   map(
-    filter(settingOverrides, item => !contains(tuningSettings, split(item, '=')[0]) || !contains(item, '=')),
-    item => 'SETTING_OVERRIDES: "${item}" is not NAME=value with a name of app-settings.json.'
+    filter(
+      settingOverrides,
+      item => !contains(item, '=') || !contains(union(objectKeys(tuningSettings), addressSettings), split(item, '=')[0])
+    ),
+    item => 'SETTING_OVERRIDES: "${item}" is not NAME=value with a name of app-settings.json or of a remote service.'
   ),
   cosmosMaxThroughput % 1000 != 0 ? ['COSMOS_MAX_THROUGHPUT must be a multiple of 1000.'] : [],
   budgetAmount > 0 && (length(budgetStartDate) != 10 || !endsWith(budgetStartDate, '-01'))
@@ -415,9 +413,9 @@ module app 'modules/function-app.bicep' = {
     subnetId: vnetEnabled ? network!.outputs.appSubnetId : ''
     deploymentContainerUrl: '${storage.outputs.blobEndpoint}${deploymentContainerName}'
     ownAddressSettings: toObject(
-      filter(items(remoteUrls), item => empty(item.value)),
-      item => item.key,
-      item => 'api/demo/${toLower(split(item.key, '_')[0])}'
+      filter(addressSettings, name => !contains(overriddenNames, name)),
+      name => name,
+      name => 'api/demo/${toLower(split(name, '_')[0])}'
     )
     settings: union(
       {
@@ -439,7 +437,6 @@ module app 'modules/function-app.bicep' = {
       },
       tuningSettings,
       toObject(settingOverrides, item => split(item, '=')[0], item => substring(item, indexOf(item, '=') + 1)),
-      toObject(filter(items(remoteUrls), item => !empty(item.value)), item => item.key, item => item.value),
       usesScheduler
         ? {
             DURABLE_TASK_SCHEDULER_CONNECTION_STRING: 'Endpoint=${scheduler!.outputs.endpoint};Authentication=ManagedIdentity;ClientID=${identity.outputs.clientId}'

@@ -58,7 +58,7 @@ describe.skipIf(bicepIsMissing)(
       ['a second region of a serverless account', 'COSMOS_FAILOVER_LOCATION needs COSMOS_CAPACITY_MODE=Autoscale'],
       ['throughput that the service does not know', 'must be a multiple of 1000'],
       ['a budget without its month', 'BUDGET_AMOUNT needs BUDGET_START_DATE'],
-      ['real services without addresses', 'needs PAYMENT_URL'],
+      ['real services without addresses', 'needs PAYMENT_URL, the address of the real service, in SETTING_OVERRIDES'],
       ['a setting that nobody reads', '"MAX_FAILURE=5" is not NAME=value with a name of app-settings.json'],
       ['capital letters in an application name', '"Shop" is no application name'],
       ['a slash in an application name', '"a/b" is no application name'],

@@ -12,10 +12,13 @@ param durableBackend = 'DurableTaskScheduler'
 param schedulerSku = 'Dedicated'
 param schedulerCapacity = 3
 param demoRemotesEnabled = false
-param paymentUrl = 'https://payment.example.com/'
-param inventoryUrl = 'https://inventory.example.com/'
-param shippingUrl = 'https://shipping.example.com/'
-param settingOverrides = ['MAX_FAILURES=5']
+param settingOverrides = [
+  'MAX_FAILURES=5'
+  'PAYMENT_URL=https://payment.example.com/'
+  'INVENTORY_URL=https://inventory.example.com/'
+  'SHIPPING_URL=https://shipping.example.com/?tier=1'
+  'INVOICE_URL=https://invoice.example.com/'
+]
 param serviceBusSku = 'Premium'
 param serviceBusCapacity = 2
 param additionalApplications = [
