@@ -1,0 +1,102 @@
+/** Walks over the tokens of a query; the parser's only view of them. */
+import { badQuery } from '../wire-errors.js';
+import type { Token } from './lexer.js';
+import { tokenize } from './lexer.js';
+
+/** Longer texts are refused, as in the service. */
+const MAX_TEXT_LENGTH = 256 * 1024;
+/** Bounds the recursion of the parser and of the evaluator. */
+const MAX_TOKENS = 8192;
+const MAX_DEPTH = 64;
+
+export interface Cursor {
+  readonly text: string;
+  readonly alias: string;
+  peek(ahead?: number): Token;
+  next(): Token;
+  /** Takes the next token when it is this symbol or keyword. */
+  accept(text: string): boolean;
+  expect(text: string): void;
+  isAt(text: string): boolean;
+  /** Runs a step with what it consumed as text. */
+  written<T>(step: () => T): { readonly result: T; readonly text: string };
+  /** Runs a step one level deeper; refuses endless nesting. */
+  nested<T>(step: () => T): T;
+  fail(message?: string): never;
+}
+
+function isText(token: Token, text: string): boolean {
+  return token.kind === 'name' ? token.upper === text : token.kind === 'symbol' && token.text === text;
+}
+
+/** The index of the token after FROM, outside any bracket; -1 when there is none. */
+function indexAfterFrom(tokens: readonly Token[]): number {
+  let depth = 0;
+  for (const [index, token] of tokens.entries()) {
+    if (token.kind === 'symbol' && '([{'.includes(token.text)) depth += 1;
+    else if (token.kind === 'symbol' && ')]}'.includes(token.text)) depth -= 1;
+    else if (depth === 0 && token.upper === 'FROM' && tokens[index - 1]?.text !== '.') return index + 1;
+  }
+  return -1;
+}
+
+function aliasOf(tokens: readonly Token[]): string {
+  const index = indexAfterFrom(tokens);
+  if (index < 0) throw badQuery('Syntax error, a query needs FROM.');
+  const root = tokens[index];
+  const following = tokens[index + 1];
+  const alias = following?.upper === 'AS' ? tokens[index + 2] : following;
+  const isKeyword = /^(WHERE|ORDER|GROUP|OFFSET|JOIN|IN|)$/.test(alias?.upper ?? '');
+  return (isKeyword ? root?.text : alias?.text) ?? '';
+}
+
+/** Opens a cursor at the start of a query. */
+export function createCursor(text: string): Cursor {
+  if (text.length > MAX_TEXT_LENGTH) throw badQuery(`The query text is longer than ${MAX_TEXT_LENGTH} characters.`);
+  const tokens = tokenize(text);
+  if (tokens.length > MAX_TOKENS) throw badQuery(`The query is too complex: more than ${MAX_TOKENS} tokens.`);
+  const end = tokens[tokens.length - 1] as Token;
+  let at = 0;
+  let depth = 0;
+
+  const peek = (ahead = 0): Token => tokens[at + ahead] ?? end;
+  const isAt = (expected: string): boolean => isText(peek(), expected);
+  const next = (): Token => {
+    const token = peek();
+    at += 1;
+    return token;
+  };
+  const accept = (expected: string): boolean => {
+    if (!isAt(expected)) return false;
+    at += 1;
+    return true;
+  };
+  const fail = (message?: string): never => {
+    const near = peek().kind === 'end' ? 'the end of the query' : `'${peek().text}'`;
+    throw badQuery(message ?? `Syntax error, incorrect syntax near ${near}.`);
+  };
+  return {
+    text,
+    alias: aliasOf(tokens),
+    peek,
+    next,
+    accept,
+    isAt,
+    fail,
+    expect: (expected) => {
+      if (!accept(expected)) fail();
+    },
+    written: (step) => {
+      const { start } = peek();
+      const result = step();
+      return { result, text: text.slice(start, peek(-1).end) };
+    },
+    nested: (step) => {
+      depth += 1;
+      if (depth > MAX_DEPTH) fail(`The query is nested more than ${MAX_DEPTH} levels deep.`);
+      const result = step();
+      depth -= 1;
+      return result;
+    },
+  };
+}

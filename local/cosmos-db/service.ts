@@ -1,0 +1,100 @@
+/**
+ * Decides requests: signature, route, faults, throughput, effect, counters. Knows nothing of sockets.
+ *
+ * Invariants
+ * H1 A route's decision and its effect happen in one turn, so that no other request comes between.
+ * H2 What is answered is durable: the caller waits for `settled` before it answers (http-handler.ts).
+ */
+import type { FaultRule, Faults } from '../faults/index.js';
+import type { Authenticate } from './auth.js';
+import type { Counters } from './counters.js';
+import { errorAnswer } from './error-answer.js';
+import type { Answer, Request } from './exchange.js';
+import { header } from './exchange.js';
+import type { Verdict } from './fault-gate.js';
+import { sitOut } from './fault-gate.js';
+import type { Route } from './router.js';
+import { routeOf } from './router.js';
+import type { Throughput } from './throughput.js';
+import { injectedFault, tooManyRequests } from './wire-errors.js';
+
+export interface Service {
+  /** The answer, or 'cut' when the connection is to be closed without one. */
+  decide(request: Request): Reply | Promise<Reply>;
+}
+
+/** What goes back to the client. */
+export type Reply = { readonly kind: 'answer'; readonly answer: Answer } | { readonly kind: 'cut' };
+
+export interface ServiceParts {
+  readonly authenticate: Authenticate;
+  readonly faults: Faults;
+  readonly throughput: Throughput;
+  readonly counters: Counters;
+  /** Told of errors that are the server's own. */
+  readonly onInternalError: (error: unknown) => void;
+}
+
+const CUT: Reply = { kind: 'cut' };
+
+/** Carries out routes, with their effect and their counts. */
+function createPerformer(parts: ServiceParts): (route: Route, request: Request, hasEffect: boolean) => Answer {
+  const { throughput, counters, onInternalError } = parts;
+  const answerOf = (route: Route, request: Request): Answer => {
+    const retryAfterMs = throughput.retryAfterMs(request.path.container, request.now);
+    if (retryAfterMs > 0) throw tooManyRequests(retryAfterMs);
+    return route.answer(request);
+  };
+  return (route, request, hasEffect) => {
+    const { container } = request.path;
+    let answer: Answer;
+    try {
+      answer = answerOf(route, request);
+      if (hasEffect) answer.commit?.();
+    } catch (error) {
+      answer = errorAnswer(error, onInternalError);
+    }
+    throughput.charge(container, answer.charge);
+    counters.count(container, route.operation, answer);
+    return answer;
+  };
+}
+
+/** Creates the service over its parts. */
+export function createService(parts: ServiceParts): Service {
+  const { authenticate, faults, counters, onInternalError } = parts;
+  const perform = createPerformer(parts);
+
+  const obey = (verdict: Verdict, route: Route, request: Request): Reply => {
+    if (verdict === 'cut') return CUT;
+    if (verdict === 'answerTwice') perform(route, request, true);
+    const answer = perform(route, request, verdict !== 'answerWithoutEffect');
+    return verdict === 'cutAfterCommit' ? CUT : { kind: 'answer', answer };
+  };
+
+  const hit = (rule: FaultRule, route: Route, request: Request): Reply | Promise<Reply> => {
+    if (rule.action !== 'refuse') return sitOut(rule, faults).then((verdict) => obey(verdict, route, request));
+    const answer = { ...errorAnswer(injectedFault(rule.error), onInternalError), charge: 0 };
+    counters.count(request.path.container, route.operation, answer);
+    return { kind: 'answer', answer };
+  };
+
+  const findRoute = (request: Request): Route => {
+    const { method, path } = request;
+    authenticate({ method, path, authorization: header(request, 'authorization'), date: header(request, 'x-ms-date') });
+    return routeOf(request);
+  };
+
+  return {
+    decide(request) {
+      let route: Route;
+      try {
+        route = findRoute(request);
+      } catch (error) {
+        return { kind: 'answer', answer: errorAnswer(error, onInternalError) };
+      }
+      const rule = faults.decide(route.operation, request.path.container);
+      return rule === undefined ? obey('answer', route, request) : hit(rule, route, request);
+    },
+  };
+}

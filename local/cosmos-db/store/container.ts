@@ -1,0 +1,114 @@
+/**
+ * One container: its documents, its physical partitions and their indexes, in memory.
+ *
+ * Invariants
+ * S1 A document is found under its partition key and id; no two documents share both.
+ * S2 A document lives in the one physical partition its key hashes to.
+ * S3 Every write takes a higher log sequence number than all before, also after a restart.
+ */
+import type { JsonObject } from '../query/values.js';
+import type { ContainerDefinition } from './definition.js';
+import type { DocumentVersion, StoredDocument } from './document.js';
+import { createKeySlots } from './key-slots.js';
+import type { PartitionKeyValue } from './partition-key.js';
+import { partitionKeyText } from './partition-key.js';
+import type { PhysicalPartition } from './physical-partitions.js';
+import { createPhysicalPartitions } from './physical-partitions.js';
+
+export interface Container {
+  readonly definition: ContainerDefinition;
+  readonly rid: string;
+  readonly counters: WriteCounters;
+  readonly partitions: readonly PhysicalPartition[];
+  partitionOf(partitionKey: PartitionKeyValue): PhysicalPartition;
+  find(partitionKey: PartitionKeyValue, id: string): StoredDocument | undefined;
+  documents(): Iterable<StoredDocument>;
+  /** Stores a new document or a new version of one; `content` is the parsed body. */
+  put(place: DocumentPlace, version: DocumentVersion, content: JsonObject): void;
+  remove(partitionKey: PartitionKeyValue, id: string): void;
+  /** The slot of `StoredDocument.keys` that holds the values at a path. */
+  slotOf(path: readonly string[]): number;
+}
+
+/** Where a document belongs. */
+export interface DocumentPlace {
+  readonly partitionKey: PartitionKeyValue;
+  readonly id: string;
+  readonly sequence: number;
+}
+
+/** The numbers that writes take (S3) and new documents get. */
+export interface WriteCounters {
+  lsn(): number;
+  takeLsn(): number;
+  sequence(): number;
+  takeSequence(): number;
+  /** Raises both to what a stored record has used. */
+  raise(lsn: number, sequence: number): void;
+}
+
+function createWriteCounters(): WriteCounters {
+  let lsn = 0;
+  let sequence = 0;
+  return {
+    lsn: () => lsn,
+    takeLsn: () => (lsn += 1),
+    sequence: () => sequence,
+    takeSequence: () => (sequence += 1),
+    raise: (seenLsn, seenSequence) => {
+      lsn = Math.max(lsn, seenLsn);
+      sequence = Math.max(sequence, seenSequence);
+    },
+  };
+}
+
+/** Names a document by S1; where the id is the partition key it is the id alone. */
+function createKeyOf({
+  partitionKeyPath,
+}: ContainerDefinition): (partitionKey: PartitionKeyValue, id: string) => string {
+  const idIsPartitionKey = partitionKeyPath.length === 1 && partitionKeyPath[0] === 'id';
+  return (partitionKey, id) =>
+    idIsPartitionKey && partitionKey === id ? id : `${partitionKeyText(partitionKey)}\n${id}`;
+}
+
+/** Creates an empty container. */
+export function createContainer(definition: ContainerDefinition, rid: string, partitionCount: number): Container {
+  const byKey = new Map<string, StoredDocument>();
+  const documents = (): Iterable<StoredDocument> => byKey.values();
+  const keyOf = createKeyOf(definition);
+  const slots = createKeySlots(definition.knownPaths, documents);
+  const partitions = createPhysicalPartitions(partitionCount, documents);
+  return {
+    definition,
+    rid,
+    documents,
+    counters: createWriteCounters(),
+    partitions: partitions.all,
+    partitionOf: (partitionKey) => partitions.of(partitionKey),
+    slotOf: (path) => slots.slotOf(path),
+    find: (partitionKey, id) => byKey.get(keyOf(partitionKey, id)),
+    put(place, version, content) {
+      const keys = slots.keysOf(content);
+      const size = Buffer.byteLength(version.body);
+      const key = keyOf(place.partitionKey, place.id);
+      const known = byKey.get(key);
+      const { indexes } = partitions.of(place.partitionKey);
+      if (known?.sequence === place.sequence) {
+        Object.assign(known, version, { size });
+        indexes.rekey(known, keys);
+        return;
+      }
+      if (known !== undefined) indexes.remove(known);
+      const document: StoredDocument = { ...place, ...version, size, keys };
+      byKey.set(key, document);
+      indexes.add(document);
+    },
+    remove(partitionKey, id) {
+      const key = keyOf(partitionKey, id);
+      const document = byKey.get(key);
+      if (document === undefined) return;
+      byKey.delete(key);
+      partitions.of(partitionKey).indexes.remove(document);
+    },
+  };
+}
