@@ -9,6 +9,7 @@
  * G5 *Deferred* is answered only when this request has made no call: nothing was done (T67).
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { maxReplyMessageLength } from '../contracts/agent-reply.js';
 import type { AgentReply } from '../contracts/agent-reply.js';
 import type { AgentRequest } from '../contracts/agent-request.js';
 import { msBetween } from '../contracts/timestamp.js';
@@ -34,16 +35,19 @@ export interface AgentDeps {
   readonly random: () => number;
 }
 
+/** A request, and whether *deferred* is a possible answer: no earlier delivery of it may have made a call (G5). */
+export interface Work {
+  readonly request: AgentRequest;
+  readonly mayDefer: boolean;
+}
+
 /** How a request ended at the agent. */
 type RequestOutcome = RemoteOutcome | { readonly kind: 'deferred'; readonly retryAfterMs: number };
 
 /** Does what the request asks, within its deadline and allowance. `undefined`: nothing definite to say. */
-export async function serveRequest(
-  agent: Agent,
-  request: AgentRequest,
-  deps: AgentDeps,
-): Promise<AgentReply | undefined> {
-  const outcome = await callWithinAllowance(agent, request, deps);
+export async function serveRequest(agent: Agent, work: Work, deps: AgentDeps): Promise<AgentReply | undefined> {
+  const { request } = work;
+  const outcome = await callWithinAllowance(agent, work, deps);
   const { orderId, attempt, stepId } = request;
   const isDefinite = outcome.kind !== 'unknown' && outcome.kind !== 'fenced';
   deps.telemetry.event(isDefinite ? 'agent-replied' : 'agent-silent', {
@@ -55,7 +59,11 @@ export async function serveRequest(
   return isDefinite ? toReply(request, outcome) : undefined; // G3
 }
 
-async function callWithinAllowance(agent: Agent, request: AgentRequest, deps: AgentDeps): Promise<RequestOutcome> {
+async function callWithinAllowance(
+  agent: Agent,
+  { request, mayDefer }: Work,
+  deps: AgentDeps,
+): Promise<RequestOutcome> {
   const { idempotencyKey, fencingToken, callAllowance } = request;
   const call = { ...agent.toRemoteCall(request), idempotencyKey, fencingToken }; // G2
   for (let calls = 0; calls < callAllowance; calls += 1) {
@@ -63,12 +71,18 @@ async function callWithinAllowance(agent: Agent, request: AgentRequest, deps: Ag
     const remainingMs = msBetween(deps.clock.now(), request.completeBy);
     if (remainingMs <= 0) break; // G1
     const circuit = deps.breaker.tryPass();
-    if (circuit.kind === 'open') return calls === 0 ? { ...circuit, kind: 'deferred' } : { kind: 'unknown' }; // G5
+    if (circuit.kind === 'open')
+      return calls === 0 && mayDefer ? { ...circuit, kind: 'deferred' } : { kind: 'unknown' }; // G5
     const outcome = await deps.remote.call(call, AbortSignal.timeout(remainingMs));
     deps.breaker.report(outcome.kind !== 'unknown');
     if (outcome.kind !== 'unknown') return outcome;
   }
   return { kind: 'unknown' };
+}
+
+/** The remote service's words are bounded before they travel (T27). */
+function cut(message: string): string {
+  return message.slice(0, maxReplyMessageLength);
 }
 
 type Definite = Exclude<RequestOutcome, { kind: 'unknown' | 'fenced' }>;
@@ -83,6 +97,6 @@ function toReply(request: AgentRequest, outcome: Definite): AgentReply {
       return { ...ids, outcome: 'deferred', retryAfterMs: outcome.retryAfterMs };
     case 'refused':
     case 'failed':
-      return { ...ids, outcome: outcome.kind, error: { code: outcome.code, message: outcome.message } };
+      return { ...ids, outcome: outcome.kind, error: { code: outcome.code, message: cut(outcome.message) } };
   }
 }

@@ -1,7 +1,7 @@
 import { app } from '@azure/functions';
 import { app as durableApp } from 'durable-functions';
 import { agentActivityInputSchema } from '../contracts/agent-activity.js';
-import { receive } from '../azure/service-bus-trigger.js';
+import { receiveOnce } from '../azure/service-bus-trigger.js';
 import { activityRequest, agentDeps, services, triggerDeps } from '../services.js';
 import { serveRequest } from './agent.js';
 import type { Agent } from './agent.js';
@@ -21,9 +21,9 @@ function registerQueueAgent(agent: Agent, remote: RemoteSetting): void {
     connection: 'ServiceBusConnection',
     handler: (body, context) => {
       const deps = { ...agentDeps(context, remote), sender: services().sender };
-      return receive(
+      return receiveOnce(
         { queue, body, context },
-        (message) => serveMessage(agent, message.body, deps),
+        (message) => serveMessage(agent, message, deps),
         triggerDeps(context),
       );
     },
@@ -35,7 +35,9 @@ function registerActivityAgent(agent: Agent, remote: RemoteSetting): void {
   durableApp.activity(agent.name, {
     handler: async (input, context) => {
       const request = await activityRequest(agentActivityInputSchema.parse(input));
-      return request === undefined ? null : ((await serveRequest(agent, request, agentDeps(context, remote))) ?? null);
+      return request === undefined
+        ? null
+        : ((await serveRequest(agent, { request, mayDefer: true }, agentDeps(context, remote))) ?? null);
     },
   });
 }

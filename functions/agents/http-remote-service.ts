@@ -40,7 +40,9 @@ export function createHttpRemoteService(address: string): RemoteService {
 }
 
 async function readAnswer(response: Response): Promise<Answer> {
-  const parsed = answerSchema.safeParse(await response.json());
+  // The status alone is definite; the body only adds words.
+  const body: unknown = await response.json().catch(() => undefined);
+  const parsed = answerSchema.safeParse(body);
   return parsed.success ? parsed.data : {};
 }
 

@@ -1,6 +1,6 @@
 import { parseAgentRequest } from '../contracts/agent-request.js';
 import type { Rejection } from '../contracts/rejection.js';
-import type { QueueSender } from '../state/ports.js';
+import type { QueueSender, ReceivedMessage } from '../state/ports.js';
 import { serveRequest } from './agent.js';
 import type { Agent, AgentDeps } from './agent.js';
 
@@ -17,12 +17,14 @@ function agentReplyQueue(agent: Agent): string {
 /** Serves one request message: the reply goes to the agent's reply queue under the request's id, so a repeat is dropped. */
 export async function serveMessage(
   agent: Agent,
-  body: unknown,
+  message: Pick<ReceivedMessage, 'body' | 'deliveryCount'>,
   deps: AgentDeps & { readonly sender: QueueSender },
 ): Promise<Rejection | undefined> {
-  const parsed = parseAgentRequest(body);
+  const parsed = parseAgentRequest(message.body);
   if (!parsed.ok) return parsed.rejection;
-  const reply = await serveRequest(agent, parsed.value, deps);
+  // An earlier delivery of this request may have made calls: then nothing is known of its effect (G5).
+  const mayDefer = message.deliveryCount === 1;
+  const reply = await serveRequest(agent, { request: parsed.value, mayDefer }, deps);
   if (reply === undefined) return undefined;
   const { requestId: messageId, orderId: correlationId } = reply;
   await deps.sender.send(agentReplyQueue(agent), { messageId, correlationId, body: reply });

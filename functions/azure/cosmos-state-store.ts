@@ -49,6 +49,7 @@ export function createCosmosStateStore(database: Database, rememberedRecords = 5
         throw cosmosError(error);
       }
     },
+    remembered: (orderId) => recent.get(orderId),
     get: async (orderId) => recent.get(orderId) ?? (await getLatest(orderId)),
     getLatest,
     replaceIfUnchanged: async (record, etag) => {

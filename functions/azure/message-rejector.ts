@@ -1,4 +1,5 @@
-import type { MessageRejector, QueueSender, ReceivedMessage } from '../state/ports.js';
+import type { MessageRejector, QueueSender } from '../state/ports.js';
+import { plainProperties, preservedBody } from './preserved-message.js';
 
 /** Dead-letter queue of a queue: the broker forwards its dead letters there too, so an operator has one place to look. */
 export function deadLetterQueueName(queue: string): string {
@@ -23,18 +24,4 @@ export function createMessageRejector(sender: QueueSender): MessageRejector {
         },
       }),
   };
-}
-
-/** Text that is no JSON is kept as it came: sent as a string, the SDK would wrap it into JSON. */
-function preservedBody(body: unknown): unknown {
-  if (typeof body === 'string') return Buffer.from(body);
-  return body === undefined ? Buffer.alloc(0) : body;
-}
-
-function plainProperties(message: ReceivedMessage): Record<string, string | number | boolean> {
-  const isPlain = (value: unknown): value is string | number | boolean =>
-    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-  return Object.fromEntries(
-    Object.entries(message.applicationProperties).flatMap(([name, value]) => (isPlain(value) ? [[name, value]] : [])),
-  );
 }

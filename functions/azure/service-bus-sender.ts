@@ -11,9 +11,12 @@ export function createQueueSender(client: ServiceBusClient): QueueSender {
     return sender;
   };
   return {
-    send: async (queue, message) => {
+    send: async (queue, message, signal) => {
       try {
-        await senderOf(queue).sendMessages(toServiceBusMessage(message));
+        await senderOf(queue).sendMessages(
+          toServiceBusMessage(message),
+          signal === undefined ? {} : { abortSignal: signal },
+        );
       } catch (error) {
         throw serviceBusError(error);
       }

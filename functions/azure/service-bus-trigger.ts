@@ -7,12 +7,15 @@
  * B3 A transient fault never burns the delivery count: the handler waits inside the lock, then a delayed copy of the
  *    message takes its place (T48).
  */
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InvocationContext } from '@azure/functions';
+import { rejection } from '../contracts/rejection.js';
 import type { Rejection } from '../contracts/rejection.js';
 import { addMs } from '../contracts/timestamp.js';
-import { TransientError } from '../state/errors.js';
+import { PermanentError, TransientError } from '../state/errors.js';
 import type { Clock, MessageRejector, QueueSender, ReceivedMessage, Telemetry } from '../state/ports.js';
+import { plainProperties, preservedBody } from './preserved-message.js';
 
 /** What receiving needs. */
 export interface TriggerDeps {
@@ -20,6 +23,13 @@ export interface TriggerDeps {
   readonly sender: QueueSender;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
+}
+
+/** A trigger's invocation for one message of a queue. */
+export interface Trigger {
+  readonly queue: string;
+  readonly body: unknown;
+  readonly context: InvocationContext;
 }
 
 /** Handles a message; answers a refusal if the message breaks its contract. */
@@ -30,29 +40,50 @@ const inLockWaitsMs = [200, 1_000, 4_000];
 
 const firstRedeliveryMs = 5_000;
 const maxRedeliveryMs = 60_000;
+
+/** Properties of a delayed copy: how often it was put off, and the id it was sent with. */
 const redeliveryProperty = 'redelivery';
+const originalIdProperty = 'originalMessageId';
 
 /** Runs the handler for one message of a queue. Returning completes the message. */
-export async function receive(
-  trigger: { readonly queue: string; readonly body: unknown; readonly context: InvocationContext },
-  handler: MessageHandler,
-  deps: TriggerDeps,
-): Promise<void> {
+export async function receive(trigger: Trigger, handler: MessageHandler, deps: TriggerDeps): Promise<void> {
   const message = receivedMessage(trigger);
   try {
-    const rejection = await tryInsideLock(() => handler(message));
-    if (rejection === undefined) return;
-    await deps.rejector.reject(message, rejection); // B2
-    reportRejection(message.queue, rejection.reason, deps.telemetry);
+    await handleOrReject(message, () => tryInsideLock(() => handler(message)), deps);
   } catch (error) {
     if (!(error instanceof TransientError)) throw error;
     await redeliverLater(message, deps); // B3
   }
 }
 
-function reportRejection(queue: string, reason: Rejection['reason'], telemetry: Telemetry): void {
-  telemetry.event('message-rejected', { queue, reason });
-  if (reason === 'UnsupportedSchemaVersion') telemetry.alert('message-newer', { queue });
+/**
+ * Runs the handler once for one delivery of an agent request: the queue's maxDeliveryCount bounds how often, because each
+ * delivery may call the remote service (R50). A fault abandons the message.
+ */
+export async function receiveOnce(trigger: Trigger, handler: MessageHandler, deps: TriggerDeps): Promise<void> {
+  const message = receivedMessage(trigger);
+  await handleOrReject(message, () => handler(message), deps);
+}
+
+async function handleOrReject(
+  message: ReceivedMessage,
+  work: () => Promise<Rejection | undefined>,
+  deps: TriggerDeps,
+): Promise<void> {
+  const refusal = await permanentFaultAsRejection(work);
+  if (refusal === undefined) return;
+  await deps.rejector.reject(message, refusal); // B2
+  deps.telemetry.event('message-rejected', { queue: message.queue, reason: refusal.reason });
+  if (refusal.reason === 'UnsupportedSchemaVersion') deps.telemetry.alert('message-newer', { queue: message.queue });
+}
+
+async function permanentFaultAsRejection(work: () => Promise<Rejection | undefined>): Promise<Rejection | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    return rejection('PermanentFault', `${error.code}: ${error.message}`);
+  }
 }
 
 async function tryInsideLock(work: () => Promise<Rejection | undefined>): Promise<Rejection | undefined> {
@@ -73,24 +104,29 @@ async function redeliverLater(message: ReceivedMessage, deps: TriggerDeps): Prom
   const waitMs = Math.min(firstRedeliveryMs * 2 ** before, maxRedeliveryMs);
   await deps.sender.send(message.queue, {
     // A new id each time: with the same one, duplicate detection would drop the copy.
-    messageId: `${message.messageId.slice(0, 100)}.redelivery-${redelivery}`,
-    body: message.body,
+    messageId: `redelivery-${redelivery}.${createHash('sha256').update(message.messageId).digest('hex')}`,
+    body: preservedBody(message.body),
     ...(message.correlationId === undefined ? {} : { correlationId: message.correlationId }),
-    applicationProperties: { [redeliveryProperty]: redelivery },
+    applicationProperties: {
+      ...plainProperties(message),
+      [redeliveryProperty]: redelivery,
+      [originalIdProperty]: message.messageId,
+    },
     notBefore: addMs(deps.clock.now(), waitMs),
   });
   deps.telemetry.event('message-redelivered', { queue: message.queue, redelivery });
 }
 
-function receivedMessage(trigger: Parameters<typeof receive>[0]): ReceivedMessage {
-  const { messageId, correlationId, deliveryCount, applicationProperties } = trigger.context.triggerMetadata ?? {};
+function receivedMessage({ queue, body, context }: Trigger): ReceivedMessage {
+  const { messageId, correlationId, deliveryCount, applicationProperties } = context.triggerMetadata ?? {};
+  const properties = (applicationProperties ?? {}) as Record<string, unknown>;
   return {
-    queue: trigger.queue,
-    body: trigger.body,
-    messageId: idText(messageId) ?? trigger.context.invocationId,
+    queue,
+    body,
+    messageId: idText(properties[originalIdProperty]) ?? idText(messageId) ?? context.invocationId,
     correlationId: idText(correlationId),
     deliveryCount: Number(deliveryCount),
-    applicationProperties: (applicationProperties ?? {}) as Record<string, unknown>,
+    applicationProperties: properties,
   };
 }
 

@@ -85,7 +85,7 @@ export function suspiciousQuery(): SqlQuerySpec {
     query:
       'SELECT * FROM c WHERE NOT IS_DEFINED(c.processState) OR NOT ARRAY_CONTAINS(@states, c.processState) ' +
       `OR NOT IS_DEFINED(c.notBefore) OR ${isForeignTime('c.notBefore')} OR ${isForeignTime('c.completeBy')} ` +
-      "OR c.lockedBy = '' OR c.schemaVersion > @schemaVersion",
+      "OR NOT ARRAY_CONTAINS(['normal', 'high'], c.priority) OR c.lockedBy = '' OR c.schemaVersion > @schemaVersion",
     parameters: [
       { name: '@states', value: [...processStateSchema.options] },
       { name: '@schemaVersion', value: stateSchemaVersion },

@@ -3,6 +3,7 @@
  * what it must look like. Nothing else reads `process.env`.
  */
 import { z } from 'zod';
+import { applicationSchema } from '../contracts/identifiers.js';
 
 const flag = z.enum(['true', 'false'], 'expected true or false').transform((text) => text === 'true');
 
@@ -21,8 +22,8 @@ const schedule = z.string().regex(/^(\S+ ){5}\S+$/, 'expected a schedule of six 
 
 const applicationList = z
   .string()
-  .regex(/^[a-z0-9-]+(,[a-z0-9-]+)*$/, 'expected application names separated by commas')
-  .transform((text) => text.split(','));
+  .transform((text) => text.split(','))
+  .pipe(z.array(applicationSchema));
 
 const hour = 3_600_000;
 
@@ -81,37 +82,46 @@ export const settingsSchema = z.object({
   DEMO_REMOTES_ENABLED: flag.describe('Simulated remote services in this app; true only for demonstrations.'),
 });
 
-const configSchema = settingsSchema
-  .refine((s) => s.ServiceBusConnection ?? s.ServiceBusConnection__fullyQualifiedNamespace, {
-    path: ['ServiceBusConnection'],
-    error: 'set a connection string, or ServiceBusConnection__fullyQualifiedNamespace for managed identity',
-  })
-  .refine((s) => s.INTAKE_LOW_WATER < s.INTAKE_HIGH_WATER, {
-    path: ['INTAKE_LOW_WATER'],
-    error: 'expected less than INTAKE_HIGH_WATER',
-  })
-  .refine((s) => s.RETRY_MAX_BACKOFF_MS >= s.RETRY_BACKOFF_MS, {
-    path: ['RETRY_MAX_BACKOFF_MS'],
-    error: 'expected at least RETRY_BACKOFF_MS',
-  });
-
 /** The parsed settings under their names. */
-export type Config = Readonly<z.infer<typeof configSchema>>;
+export type Config = Readonly<z.infer<typeof settingsSchema>>;
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Parses the settings.
  *
  * @throws Error that lists every wrong or missing setting with its expected form, never with a value
  */
-export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const isSet = (entry: [string, string | undefined]): boolean => entry[1] !== undefined && entry[1] !== '';
-  const parsed = configSchema.safeParse(Object.fromEntries(Object.entries(environment).filter(isSet)));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => {
-    const isMissing = issue.code === 'invalid_type' && environment[String(issue.path[0])] === undefined;
-    return `  ${issue.path.join('.')}: ${isMissing ? 'is not set' : issue.message}`;
-  });
-  throw new Error(`The app cannot start, ${problems.length} setting(s) need attention:\n${problems.join('\n')}`);
+export function parseConfig(environment: Environment): Config {
+  const set = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = settingsSchema.safeParse(set);
+  const fieldProblems = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, set));
+  const problems = [...fieldProblems, ...contradictions(set)];
+  if (parsed.success && problems.length === 0) return parsed.data;
+  const list = problems.map((problem) => `  ${problem}`).join('\n');
+  throw new Error(`The app cannot start, ${problems.length} setting(s) need attention:\n${list}`);
+}
+
+function describeIssue(issue: z.core.$ZodIssue, set: Environment): string {
+  const name = String(issue.path[0]);
+  return `${name}: ${set[name] === undefined ? 'is not set' : issue.message}`;
+}
+
+/** What no setting shows alone. */
+function contradictions(set: Environment): readonly string[] {
+  const hasBroker = 'ServiceBusConnection' in set || 'ServiceBusConnection__fullyQualifiedNamespace' in set;
+  const exceeds = (lower: string, upper: string): boolean => Number(set[lower]) > Number(set[upper]);
+  return [
+    ...(hasBroker ? [] : ['ServiceBusConnection: is not set, nor is ServiceBusConnection__fullyQualifiedNamespace']),
+    ...(exceeds('RETRY_BACKOFF_MS', 'RETRY_MAX_BACKOFF_MS')
+      ? ['RETRY_MAX_BACKOFF_MS: expected at least RETRY_BACKOFF_MS']
+      : []),
+    ...(exceeds('INTAKE_LOW_WATER', 'INTAKE_HIGH_WATER')
+      ? ['INTAKE_LOW_WATER: expected at most INTAKE_HIGH_WATER']
+      : []),
+  ];
 }
 
 /** The settings of this process. */

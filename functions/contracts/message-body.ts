@@ -19,9 +19,9 @@ export function decodeMessageBody(body: unknown): JsonObject | undefined {
 }
 
 function parseText(value: unknown): unknown {
-  const text = value instanceof Uint8Array ? new TextDecoder().decode(value) : value;
-  if (typeof text !== 'string') return text;
+  if (typeof value !== 'string' && !(value instanceof Uint8Array)) return value;
   try {
+    const text = typeof value === 'string' ? value : new TextDecoder('utf-8', { fatal: true }).decode(value);
     return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
   } catch {
     return undefined;

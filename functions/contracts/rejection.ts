@@ -11,7 +11,8 @@ export type RejectionReason =
   | 'InvalidHint' // a supervisor hint breaks the contract
   | 'UnsupportedSchemaVersion' // newer (or unknown) than this build knows
   | 'UnknownApplication' // the application is not registered
-  | 'OrderConflict'; // another order with this id exists
+  | 'OrderConflict' // another order with this id exists
+  | 'PermanentFault'; // it can't be handled, now or later
 
 /** A refusal: the reason code and a description of at most 4096 characters that quotes no value of the message. */
 export interface Rejection {

@@ -6,6 +6,7 @@ import { timestampSchema } from './timestamp.js';
 /** Public reason codes of a failed or rejected order (T77). */
 export const statusReasonCodeSchema = z.enum([
   'Refused', // a remote service said no; everything done was undone
+  'Undone', // could not be finished; everything done was undone
   'Failed', // could not be finished; an operator looks at it
   'UndoIncomplete', // could not be finished and not be undone in full; an operator looks at it
   'Busy', // too much work waits; try again later

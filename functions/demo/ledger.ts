@@ -17,9 +17,15 @@ export interface LedgerEntry {
   readonly undo: { readonly key: string; readonly token: number } | null;
 }
 
+/** An entry with the version it was read at. */
+export interface StoredEntry {
+  readonly entry: LedgerEntry;
+  readonly etag: string;
+}
+
 /** Stored entries. `put` answers false when the entry has changed since it was read (or exists, without `etag`). */
 export interface LedgerStore {
-  get(orderId: string, service: string): Promise<{ entry: LedgerEntry; etag: string } | undefined>;
+  get(orderId: string, service: string): Promise<StoredEntry | undefined>;
   put(entry: LedgerEntry, etag: string | undefined): Promise<boolean>;
 }
 
@@ -43,22 +49,39 @@ export function ledgerEntryId(orderId: string, service: string): string {
 
 /** Records the call's effect once and answers it. */
 export async function recordEffect(store: LedgerStore, call: LedgerCall): Promise<LedgerAnswer> {
-  const isStored = call.action === 'do' && (await store.put(effectOf(undefined, call), undefined));
-  if (isStored) return { kind: 'done', reference: referenceOf(call) };
+  const isNew = call.action === 'do' && (await store.put(effectOf(undefined, call), undefined));
+  if (isNew) return done(call);
   for (;;) {
-    const seen = await store.get(call.orderId, call.service);
-    const answer = known(seen?.entry, call);
-    if (answer !== undefined) return answer;
-    if (await store.put(effectOf(seen?.entry, call), seen?.etag)) return { kind: 'done', reference: referenceOf(call) };
+    const answer = await answerStored(await store.get(call.orderId, call.service), call, store);
+    if (answer !== 'changedMeanwhile') return answer;
   }
+}
+
+async function answerStored(
+  seen: StoredEntry | undefined,
+  call: LedgerCall,
+  store: LedgerStore,
+): Promise<LedgerAnswer | 'changedMeanwhile'> {
+  const answer = known(seen?.entry, call);
+  if (answer === undefined) {
+    return (await store.put(effectOf(seen?.entry, call), seen?.etag)) ? done(call) : 'changedMeanwhile';
+  }
+  // L2 holds for repeats too: their higher token is stored before they are answered.
+  const isTokenStored = seen === undefined || call.token <= seen.entry.highestToken;
+  if (isTokenStored) return answer;
+  return (await store.put({ ...seen.entry, highestToken: call.token }, seen.etag)) ? answer : 'changedMeanwhile';
+}
+
+function done(call: LedgerCall): LedgerAnswer {
+  return { kind: 'done', reference: referenceOf(call) };
 }
 
 function known(entry: LedgerEntry | undefined, call: LedgerCall): LedgerAnswer | undefined {
   if (entry === undefined) return undefined;
   if (call.token < entry.highestToken) return { kind: 'staleToken' }; // L2
   if (call.action === 'do' && entry.undo !== null) return { kind: 'undone' }; // L3
-  const done = call.action === 'do' ? entry.effect : entry.undo;
-  return done === null ? undefined : { kind: 'done', reference: referenceOf(call) }; // L1
+  const earlier = call.action === 'do' ? entry.effect : entry.undo;
+  return earlier === null ? undefined : done(call); // L1
 }
 
 function effectOf(entry: LedgerEntry | undefined, call: LedgerCall): LedgerEntry {

@@ -59,7 +59,7 @@ function applyVerb(
     case 'resubmit':
       return applyTransition(deps, orderId, resubmit, { reason, budgetGrant, expiresAt });
     case 'compensate':
-      return applyTransition(deps, orderId, compensate, { reason });
+      return applyTransition(deps, orderId, compensate, { reason, expiresAt });
     case 'retry-undo':
       return applyTransition(deps, orderId, retryUndo, { reason, stepId });
     case 'skip-undo':

@@ -34,12 +34,23 @@ export async function handleReply(body: unknown, deps: ReplyDeps): Promise<Rejec
   const instanceId = orchestrationInstanceId(reply.orderId, reply.attempt);
   const raised = await deps.orchestrations.raiseEvent(instanceId, replyEventName(reply.stepId), reply);
   if (raised === 'unknown') await settleUnknown(reply, instanceId, deps);
+  else if (isKnownLate(reply, instanceId, deps)) reportLate(reply, deps);
   return undefined;
+}
+
+/** The runtime takes events for finished instances without a word, so the record at hand tells which are late. */
+function isKnownLate({ orderId }: AgentReply, instanceId: string, { store }: ReplyDeps): boolean {
+  const seen = store.remembered(orderId);
+  return seen !== undefined && (seen.record.lockedBy !== instanceId || isTerminal(seen.record));
 }
 
 async function settleUnknown(reply: AgentReply, instanceId: string, deps: ReplyDeps): Promise<void> {
   const seen = await deps.store.getLatest(reply.orderId);
   const isCurrent = seen?.record.lockedBy === instanceId && !isTerminal(seen.record);
   if (isCurrent) throw new TransientError(`attempt ${instanceId} is current, but the runtime does not know it yet`); // H2
-  deps.telemetry.event('reply-late', { orderId: reply.orderId, attempt: reply.attempt, stepId: reply.stepId });
+  reportLate(reply, deps);
+}
+
+function reportLate({ orderId, attempt, stepId }: AgentReply, { telemetry }: ReplyDeps): void {
+  telemetry.event('reply-late', { orderId, attempt, stepId });
 }

@@ -12,15 +12,14 @@ export interface AdmissionDeps {
   readonly limits: AdmissionLimits;
 }
 
-/** Counts, decides the mode, and writes the control document if anything changed. */
+/** Counts, decides the mode, and writes the control document; its time tells submit that the counts are new. */
 export async function refreshAdmission(deps: AdmissionDeps): Promise<Admission> {
   const previous = (await deps.admission.readAdmission()) ?? { mode: 'open', pending: 0, inFlight: 0, at: '' };
   const load = await measureLoad(deps);
   const { pending, inFlight } = load;
   const mode = nextIntakeMode(previous.mode, load, deps.limits);
   const next = { mode, pending, inFlight, at: deps.clock.now() };
-  const isChanged = previous.mode !== mode || previous.pending !== pending || previous.inFlight !== inFlight;
-  if (isChanged) await deps.admission.writeAdmission(next);
+  await deps.admission.writeAdmission(next);
   if (mode !== previous.mode) deps.telemetry.event('intake-changed', { mode, pending, inFlight });
   return next;
 }

@@ -6,11 +6,13 @@
  * P2 A start whose outcome is unknown is never undone: the claim lease brings the supervisor (T1, T3).
  * P3 A start that was definitely refused is released, counts no failure, and ends this run (a slow task hub burns no attempts).
  * P4 An attempt that somebody else claimed with the same id is only started if the runtime does not know it (T4, T5, C22).
+ * P5 One order that can't be started does not keep the others from it (T60).
  */
 import { orchestrationInstanceId } from '../contracts/identifiers.js';
+import { msBetween } from '../contracts/timestamp.js';
 import { claim, release } from '../state/attempt-transitions.js';
 import { TransientError } from '../state/errors.js';
-import type { Orchestrations, PendingQuery, VersionedRecord } from '../state/ports.js';
+import type { Orchestrations, PendingQuery, RecordPage, VersionedRecord } from '../state/ports.js';
 import type { StateRecord } from '../state/state-record.js';
 import { alertUnreadable } from '../status/alert-unreadable.js';
 import { applyTransition } from '../status/apply-transition.js';
@@ -36,14 +38,20 @@ export interface StarterPolicy {
 }
 
 /** What one try to start an order ended in. */
-export type StartOutcome = 'started' | 'lost' | 'released';
+export type StartOutcome = 'started' | 'lost' | 'released' | 'failed';
 
 /** What one run of the starter did. */
 export interface StarterRun {
   readonly started: number;
   readonly lost: number;
   readonly released: number;
+  /** Could not be claimed now; the others were (T60). */
+  readonly failed: number;
+  /** How long the oldest order that was seen has been due, in milliseconds (T7). */
+  readonly oldestPendingMs: number;
 }
+
+type Run = { -readonly [Key in keyof StarterRun]: StarterRun[Key] };
 
 /** Part of a run: what to look for, and how many orders to start at most. */
 interface Slice {
@@ -57,7 +65,7 @@ interface Slice {
  * @param capacity how many new orders the in-flight limit leaves room for
  */
 export async function startPending(capacity: number, deps: StarterDeps): Promise<StarterRun> {
-  const run = { started: 0, lost: 0, released: 0 };
+  const run = { started: 0, lost: 0, released: 0, failed: 0, oldestPendingMs: 0 };
   for (const slice of slicesOf(capacity, run, deps.policy)) {
     await startSlice(slice, run, deps);
     if (run.released > 0) break; // P3
@@ -80,12 +88,13 @@ function* slicesOf(capacity: number, run: StarterRun, policy: StarterPolicy): Ge
   yield { query: high, limit: left() };
 }
 
-async function startSlice(slice: Slice, run: Record<StartOutcome, number>, deps: StarterDeps): Promise<void> {
+async function startSlice(slice: Slice, run: Run, deps: StarterDeps): Promise<void> {
   if (slice.limit <= 0) return;
   const query = { ...slice.query, notBefore: deps.clock.now(), pageSize: deps.policy.pageSize };
   let left = slice.limit;
   for await (const page of deps.store.pagePending(query)) {
     alertUnreadable(page, deps.telemetry);
+    noteOldest(page, run, deps);
     const records = page.records.slice(0, left);
     await startRecords(records, run, deps);
     left -= records.length;
@@ -93,16 +102,29 @@ async function startSlice(slice: Slice, run: Record<StartOutcome, number>, deps:
   }
 }
 
-async function startRecords(
-  records: readonly VersionedRecord[],
-  run: Record<StartOutcome, number>,
-  deps: StarterDeps,
-): Promise<void> {
+function noteOldest(page: RecordPage, run: Run, { clock }: StarterDeps): void {
+  const ages = page.records.map(({ record }) => msBetween(record.notBefore, clock.now()));
+  run.oldestPendingMs = Math.max(run.oldestPendingMs, ...ages);
+}
+
+async function startRecords(records: readonly VersionedRecord[], run: Run, deps: StarterDeps): Promise<void> {
   const { concurrency } = deps.policy;
   for (let first = 0; first < records.length && run.released === 0; first += concurrency) {
     const group = records.slice(first, first + concurrency);
-    const outcomes = await Promise.all(group.map(({ record }) => startOrder(record, deps)));
+    const outcomes = await Promise.all(group.map(({ record }) => startGuarded(record, deps)));
     for (const outcome of outcomes) run[outcome] += 1;
+  }
+}
+
+/** One order that can't be started does not keep the others from it (P5). */
+async function startGuarded(record: StateRecord, deps: StarterDeps): Promise<StartOutcome> {
+  try {
+    return await startOrder(record, deps);
+  } catch (error) {
+    const { orderId } = record;
+    deps.telemetry.event('start-failed', { orderId, cause: String(error) });
+    if (!(error instanceof TransientError)) deps.telemetry.alert('start-impossible', { orderId });
+    return 'failed';
   }
 }
 
@@ -126,7 +148,7 @@ export async function startOrder(record: StateRecord, deps: StarterDeps): Promis
   const { orderId } = record;
   const claimed = await applyTransition(deps, orderId, claim, { attempt, claimLeaseMs: deps.policy.claimLeaseMs });
   if (claimed.kind !== 'applied') return 'lost';
-  deps.telemetry.event('attempt-claimed', { orderId, attempt });
+  if (!claimed.repeated) deps.telemetry.event('attempt-claimed', { orderId, attempt });
   return startAttempt({ orderId, attempt, mayBeRunning: claimed.repeated }, deps);
 }
 

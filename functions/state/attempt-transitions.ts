@@ -17,6 +17,7 @@ import { gaveUp } from './endings.js';
 import { dispatchCost } from './order-workflow.js';
 import type { Workflow } from './order-workflow.js';
 import { moved } from './record-edits.js';
+import { isTerminal } from './state-record.js';
 import type { StateRecord } from './state-record.js';
 
 /** The starter wants to run this attempt. */
@@ -34,7 +35,7 @@ export const claim: Transition<ClaimInput> = {
   to: ['Processing', 'Compensating'],
   decide: (record, { attempt, claimLeaseMs }, now) => {
     const instanceId = orchestrationInstanceId(record.orderId, attempt);
-    if (record.lockedBy === instanceId) return alreadyDone;
+    if (record.lockedBy === instanceId) return isTerminal(record) ? refused('notClaimable') : alreadyDone;
     const waits = claim.from.includes(record.processState);
     const isFree = record.lockedBy === null;
     const isDue = record.notBefore <= now;

@@ -22,20 +22,17 @@ export function decideUndo(record: StateRecord, input: AdvanceInput, now: Timest
   const entry = record.compensation.find(({ stepId }) => stepId === reply.stepId);
   if (entry?.requestId !== reply.requestId) return refused('foreignOutcome');
   const isRunning = entry.state === 'Running';
-  if (isRunning && reply.outcome === 'deferred') return write(deferred(record, input, reply, now));
+  const notBefore = addMs(now, reply.retryAfterMs ?? input.stepDeadlineMs);
+  const mayWait = isRunning && reply.outcome === 'deferred' && notBefore < record.expiresAt;
+  if (mayWait) return write(deferred(record, reply.stepId, notBefore, now));
   return startNextUndo(isRunning ? withOutcome(record, reply) : record, input, now);
 }
 
-/** Not now: the undo is repeated later by another attempt, no failure counted (T67). */
-function deferred(record: StateRecord, input: AdvanceInput, reply: StepReply, now: Timestamp): StateRecord {
-  const waiting = withCompensation(record, reply.stepId, { state: 'Recorded', requestId: null });
-  const notBefore = addMs(now, reply.retryAfterMs ?? input.stepDeadlineMs);
+/** Not now: the undo is repeated later by another attempt, no failure counted, until the task-level deadline (T67). */
+function deferred(record: StateRecord, stepId: string, notBefore: Timestamp, now: Timestamp): StateRecord {
+  const waiting = withCompensation(record, stepId, { state: 'Recorded', requestId: null });
   const fields = { lockedBy: null, completeBy: null, notBefore };
-  return moved(
-    waiting,
-    { actor: 'orchestrator', to: 'Compensating', note: `undo of ${reply.stepId} deferred`, fields },
-    now,
-  );
+  return moved(waiting, { actor: 'orchestrator', to: 'Compensating', note: `undo of ${stepId} deferred`, fields }, now);
 }
 
 function withOutcome(record: StateRecord, reply: StepReply): StateRecord {

@@ -5,17 +5,18 @@ import type { Actor } from './decision.js';
 import { moved, withStatus } from './record-edits.js';
 import type { StateRecord } from './state-record.js';
 
-/** Public reasons by terminal state. */
+/** Public reasons by how the order ended. */
 const publicReasons = {
   Error: { code: 'Failed', message: 'The order could not be finished. We are looking into it.' },
-  Compensated: { code: 'Refused', message: 'The order was refused. Everything done for it was undone.' },
+  Refused: { code: 'Refused', message: 'The order was refused. Everything done for it was undone.' },
+  Undone: { code: 'Undone', message: 'The order could not be finished. Everything done for it was undone.' },
   CompensationFailed: { code: 'UndoIncomplete', message: 'The order could not be finished. We are looking into it.' },
 } as const satisfies Record<string, StatusReason>;
 
 /** The ending of an order that was not processed. */
 export interface Ending {
   readonly actor: Actor;
-  readonly to: keyof typeof publicReasons;
+  readonly to: 'Error' | 'CompensationFailed';
   readonly code: string;
   readonly message: string;
   readonly stepId?: string;
@@ -37,5 +38,6 @@ export function undone(record: StateRecord, now: Timestamp): StateRecord {
     note: 'everything is undone',
     fields: { completeBy: null },
   } as const;
-  return withStatus(moved(record, change, now), 'OrderFailed', publicReasons.Compensated, now);
+  const wasRefused = record.steps.some((step) => step.state === 'Refused');
+  return withStatus(moved(record, change, now), 'OrderFailed', publicReasons[wasRefused ? 'Refused' : 'Undone'], now);
 }

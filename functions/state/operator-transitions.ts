@@ -1,4 +1,5 @@
 /** What an operator may do with an order that automation has given up (R103, I4). */
+import type { Timestamp } from '../contracts/timestamp.js';
 import { refused, write } from './decision.js';
 import type { Transition } from './decision.js';
 import { gaveUp, undone } from './endings.js';
@@ -38,7 +39,7 @@ export const resubmit: Transition<OperatorInput> = {
 };
 
 /** Error or CompensationFailed → to be undone (again), failed entries included. */
-export const compensate: Transition<Pick<OperatorInput, 'reason'>> = {
+export const compensate: Transition<Pick<OperatorInput, 'reason' | 'expiresAt'>> = {
   name: 'compensate',
   actor: 'operator',
   from: ['Error', 'CompensationFailed'],
@@ -48,56 +49,65 @@ export const compensate: Transition<Pick<OperatorInput, 'reason'>> = {
     const compensation = record.compensation.map((entry) =>
       entry.state === 'Failed' ? { ...entry, state: 'Recorded' as const } : entry,
     );
-    const fields = { lockedBy: null, completeBy: null, notBefore: now, compensationFailureCount: 0, compensation };
+    const { expiresAt } = input;
+    const fields = { ...freed(now), compensation, expiresAt };
     return write(
       moved(record, { actor: 'operator', to: 'Compensating', note: `compensate: ${input.reason}`, fields }, now),
     );
   },
 };
 
-/** One entry of the compensation log whose undo failed. */
+/** To be claimed anew for undoing. */
+function freed(now: Timestamp): Partial<StateRecord> {
+  return { lockedBy: null, completeBy: null, notBefore: now, compensationFailureCount: 0 };
+}
+
+/** One entry of the compensation log whose undo is not finished. */
 export interface UndoInput {
   readonly reason: string;
   readonly stepId: string;
 }
 
-function hasFailedUndo(record: StateRecord, stepId: string): boolean {
-  const isFailed = record.compensation.some((entry) => entry.stepId === stepId && entry.state === 'Failed');
-  return record.processState === 'CompensationFailed' && isFailed;
+function hasUnfinishedUndo(record: StateRecord, stepId: string): boolean {
+  const entry = record.compensation.find((candidate) => candidate.stepId === stepId);
+  const isUnfinished = entry !== undefined && entry.state !== 'Done' && entry.state !== 'Skipped';
+  return record.processState === 'CompensationFailed' && isUnfinished;
 }
 
-/** CompensationFailed → the failed undo of one step is tried again. */
+/** CompensationFailed → the undo of one step is tried again. */
 export const retryUndo: Transition<UndoInput> = {
   name: 'retryUndo',
   actor: 'operator',
   from: ['CompensationFailed'],
   to: ['Compensating'],
   decide: (record, { stepId, reason }, now) => {
-    if (!hasFailedUndo(record, stepId)) return refused('wrongState');
+    if (!hasUnfinishedUndo(record, stepId)) return refused('wrongState');
     const again = withCompensation(record, stepId, { state: 'Recorded' });
-    const fields = { lockedBy: null, completeBy: null, notBefore: now, compensationFailureCount: 0 };
     return write(
-      moved(again, { actor: 'operator', to: 'Compensating', note: `retry undo of ${stepId}: ${reason}`, fields }, now),
+      moved(
+        again,
+        { actor: 'operator', to: 'Compensating', note: `retry undo of ${stepId}: ${reason}`, fields: freed(now) },
+        now,
+      ),
     );
   },
 };
 
-/** CompensationFailed → the failed undo of one step is left undone for good; with none left the order is Compensated. */
+/** CompensationFailed → one step is left as it is for good; with no undo left to do the order is Compensated. */
 export const skipUndo: Transition<UndoInput> = {
   name: 'skipUndo',
   actor: 'operator',
   from: ['CompensationFailed'],
   to: ['CompensationFailed', 'Compensating', 'Compensated'],
   decide: (record, { stepId, reason }, now) => {
-    if (!hasFailedUndo(record, stepId)) return refused('wrongState');
+    if (!hasUnfinishedUndo(record, stepId)) return refused('wrongState');
     const skipped = withCompensation(record, stepId, { state: 'Skipped' });
     const note = `skip undo of ${stepId}: ${reason}`;
     const othersFailed = skipped.compensation.some((entry) => entry.state === 'Failed');
-    if (othersFailed) return write(moved(skipped, { actor: 'operator', to: 'CompensationFailed', note }, now));
-    if (openCompensation(skipped).length === 0)
-      return write(undone(moved(skipped, { actor: 'operator', to: 'CompensationFailed', note }, now), now));
-    const fields = { lockedBy: null, completeBy: null, notBefore: now, compensationFailureCount: 0 };
-    return write(moved(skipped, { actor: 'operator', to: 'Compensating', note, fields }, now));
+    const noted = moved(skipped, { actor: 'operator', to: 'CompensationFailed', note }, now);
+    if (othersFailed) return write(noted);
+    if (openCompensation(skipped).length === 0) return write(undone(noted, now));
+    return write(moved(skipped, { actor: 'operator', to: 'Compensating', note, fields: freed(now) }, now));
   },
 };
 

@@ -60,6 +60,8 @@ export interface ExpiredQuery {
 export interface StateStore {
   /** Creates the record; an existing one is left alone. */
   createIfAbsent(record: StateRecord): Promise<'created' | 'exists'>;
+  /** The last known version of a record if it is at hand, without asking the store. */
+  remembered(orderId: string): VersionedRecord | undefined;
   /** The last known version of a record: perhaps a stale one from memory, which only costs a conflict. */
   get(orderId: string): Promise<VersionedRecord | undefined>;
   /** The stored version of a record. */
@@ -107,7 +109,7 @@ export interface OutgoingMessage {
 
 /** Sends to a queue. Throws {@link TransientError} or {@link PermanentError}. */
 export interface QueueSender {
-  send(queue: string, message: OutgoingMessage): Promise<void>;
+  send(queue: string, message: OutgoingMessage, signal?: AbortSignal): Promise<void>;
 }
 
 /** A message as it was received, as far as it must be preserved. */

@@ -3,8 +3,9 @@
  *
  * Invariants
  * RR1 Every version ever written is read; test/replay/records holds a sample of each.
- * RR2 A version newer than this build's is left alone: an older build may not understand what it must keep.
+ * RR2 A record or workflow version newer than this build's is left alone: an older build may not understand what it must keep.
  */
+import { findWorkflow } from './order-workflow.js';
 import { stateRecordSchema, stateSchemaVersion } from './state-record.js';
 import type { StateRecord } from './state-record.js';
 
@@ -22,6 +23,10 @@ export function readStateRecord(document: Document): ReadRecord {
   const version = document['schemaVersion'];
   if (typeof version === 'number' && version > stateSchemaVersion) {
     return { kind: 'newer', id, problem: `schema version ${version}, this build knows ${stateSchemaVersion}` };
+  }
+  const workflowVersion = document['workflowVersion'];
+  if (typeof workflowVersion === 'number' && findWorkflow(workflowVersion) === undefined) {
+    return { kind: 'newer', id, problem: `workflow version ${workflowVersion}, unknown to this build` };
   }
   const parsed = stateRecordSchema.safeParse(version === 1 ? upgradeFrom1(document) : document);
   if (parsed.success) return { kind: 'record', record: parsed.data };

@@ -97,10 +97,8 @@ function startNextStep(record: StateRecord, input: AdvanceInput, now: Timestamp)
 
 /** A2: what may have to be undone is on record before anything can be done. */
 function withIntent(record: StateRecord, stepId: string, action: string): StateRecord {
-  const earlier = record.compensation.find((entry) => entry.stepId === stepId);
-  if (earlier !== undefined) {
-    const uncertain = earlier.uncertain || earlier.state !== 'Skipped';
-    return withCompensation(record, stepId, { state: 'Recorded', uncertain });
+  if (record.compensation.some((entry) => entry.stepId === stepId)) {
+    return withCompensation(record, stepId, { state: 'Recorded', uncertain: true });
   }
   const seq = record.compensation.length + 1;
   const key = idempotencyKey(record.orderId, stepId);
@@ -146,7 +144,7 @@ function deferredByAgent(record: StateRecord, input: AdvanceInput, reply: StepRe
   const reset = withStep(record, stepId, { state: 'NotStarted', requestId: null, completeBy: null, startedAt: null });
   const fields = { lockedBy: null, completeBy: null, notBefore, budget: { ...record.budget, spent } };
   const change = { actor: 'orchestrator', to: 'Pending', note: `${stepId} deferred by its agent`, fields } as const;
-  return moved(provenNotDone(reset, stepId), change, now);
+  return moved(reset, change, now);
 }
 
 /** An unrecoverable fault: the order waits for an operator (R102). */

@@ -48,7 +48,7 @@ export async function applyTransition<Input>(
       const written = await writeDecision(deps, seen, decision);
       if (written !== undefined) return { kind: 'applied', record: written, repeated: false };
     } else if (isLatest) {
-      return settled(decision, seen.record);
+      return settled(decision, seen, deps);
     }
     // A remembered version is not believed when it says no, nor when the write met a conflict.
     seen = await deps.store.getLatest(orderId);
@@ -57,9 +57,23 @@ export async function applyTransition<Input>(
   throw new TransientError(`${transition.name}: the record of ${orderId} keeps changing`);
 }
 
-function settled(decision: Exclude<Decision, { kind: 'write' }>, record: StateRecord): TransitionResult {
-  if (decision.kind === 'alreadyDone') return { kind: 'applied', record, repeated: true };
-  return { kind: 'refused', reason: decision.reason, record };
+/** A repeat of the write that ended an order may be the first to get as far as the alert and the status. */
+async function settled(
+  decision: Exclude<Decision, { kind: 'write' }>,
+  seen: VersionedRecord,
+  deps: TransitionDeps,
+): Promise<TransitionResult> {
+  if (decision.kind === 'refused') return { kind: 'refused', reason: decision.reason, record: seen.record };
+  const record = isTerminal(seen.record) ? await sweepOutbox(deps, seen) : seen.record;
+  return { kind: 'applied', record, repeated: true };
+}
+
+/** Empties the outbox of a finished order that a crash left behind; its alert may have been lost with it. */
+export async function sweepOutbox(deps: TransitionDeps, seen: VersionedRecord): Promise<StateRecord> {
+  if (seen.record.outbox.length === 0) return seen.record;
+  const record = await emptyOutbox(deps, seen);
+  if (record.outbox.length === 0) alertIfGivenUp(record, deps);
+  return record;
 }
 
 async function writeDecision(
@@ -81,7 +95,7 @@ function alertIfGivenUp({ orderId, attempt, processState, error }: StateRecord, 
 }
 
 /** Transition *notified*: sends what waits and removes what was sent. What is not removed now, the supervisor sweeps (O1). */
-export async function emptyOutbox(deps: TransitionDeps, seen: VersionedRecord): Promise<StateRecord> {
+async function emptyOutbox(deps: TransitionDeps, seen: VersionedRecord): Promise<StateRecord> {
   const sent = await sendOutbox(seen.record, deps);
   if (sent.length === 0) return seen.record;
   try {

@@ -18,16 +18,20 @@ export interface StatusDeps {
   readonly telemetry: Telemetry;
 }
 
+/** O3: an order does not wait longer than this for its application's queue; the supervisor's sweep tries again. */
+const sendTimeoutMs = 2_000;
+
 /** Sends all waiting statuses in order; answers the `seq` of those that were sent. Stops at the first that can't be. */
 export async function sendOutbox(record: StateRecord, { sender, telemetry }: StatusDeps): Promise<readonly number[]> {
   const sent: number[] = [];
   for (const entry of record.outbox) {
     try {
-      await sender.send(statusQueueName(record.application), {
+      const message = {
         messageId: statusMessageId(record.orderId, entry.seq),
         correlationId: record.orderId,
         body: statusMessage(record.orderId, entry),
-      });
+      };
+      await sender.send(statusQueueName(record.application), message, AbortSignal.timeout(sendTimeoutMs));
       sent.push(entry.seq);
     } catch {
       telemetry.event('status-undeliverable', { orderId: record.orderId, application: record.application });

@@ -41,8 +41,9 @@ export function createAdmissionGate(
     },
     mayStartNow: () => {
       const isOpen = (admission?.mode ?? 'open') === 'open';
+      if (!isOpen || startsLeft <= 0) return false;
       startsLeft -= 1;
-      return isOpen && startsLeft >= 0;
+      return true;
     },
   };
 }

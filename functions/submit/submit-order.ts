@@ -100,11 +100,19 @@ async function createRecord(order: Order, traceparent: string | null, deps: Subm
   const { workflow, maxAttempts, orderLifetimeMs } = deps.policy;
   const input = { order, orderHash: orderHash(order), workflow, maxAttempts, orderLifetimeMs, traceparent };
   const created = await deps.store.createIfAbsent(newRecord(input, deps.clock.now()));
-  if (created === 'exists') {
-    deps.telemetry.event('order-duplicate', { orderId });
-    return { kind: 'duplicate', orderId };
-  }
+  if (created === 'exists') return acceptExisting(orderId, input.orderHash, deps);
   deps.telemetry.event('order-accepted', { orderId });
   if (deps.gate.mayStartNow()) await deps.startNow(orderId);
   return { kind: 'accepted', orderId };
+}
+
+/** An existing record is accepted only if it is of this very order (R74). */
+async function acceptExisting(orderId: string, expectedHash: string, deps: SubmitDeps): Promise<SubmitOutcome> {
+  const seen = await deps.store.getLatest(orderId);
+  if (seen !== undefined && seen.record.orderHash !== expectedHash) {
+    deps.telemetry.alert('order-conflict', { orderId });
+    return { kind: 'rejected', rejection: rejection('OrderConflict', 'the state record belongs to another order') };
+  }
+  deps.telemetry.event('order-duplicate', { orderId });
+  return { kind: 'duplicate', orderId };
 }

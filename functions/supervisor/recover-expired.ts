@@ -16,7 +16,7 @@ import { findWorkflow } from '../state/order-workflow.js';
 import type { RecordPage, VersionedRecord } from '../state/ports.js';
 import type { ProcessState } from '../state/state-record.js';
 import { alertUnreadable } from '../status/alert-unreadable.js';
-import { applyTransition, emptyOutbox } from '../status/apply-transition.js';
+import { applyTransition, sweepOutbox } from '../status/apply-transition.js';
 import type { TransitionDeps } from '../status/apply-transition.js';
 
 /** What the supervisor needs. */
@@ -141,13 +141,24 @@ async function recoverRecord({ record }: VersionedRecord, deps: SupervisorDeps):
   return true;
 }
 
-/** Sends statuses that a crash left in the outbox of a finished order (T53). */
+/**
+ * Sends statuses that a crash left in the outbox of a finished order (T53). An application whose queue does not take them
+ * is passed over for the rest of the run, so that it does not keep the others waiting.
+ */
 async function sweepOutboxes(run: SupervisorRun, deps: SupervisorDeps): Promise<void> {
-  const { graceMs, pageSize } = deps.policy;
+  const { graceMs, pageSize, maxPerRun } = deps.policy;
+  const unreachable = new Set<string>();
+  let seenRecords = 0;
   for await (const page of deps.store.pageUnsent(addMs(deps.clock.now(), -graceMs), pageSize)) {
     countPage(page, run, deps);
-    for (const seen of page.records) await emptyOutbox(deps, seen);
-    run.statusesSwept += page.records.length;
-    return;
+    for (const seen of page.records) {
+      const { application } = seen.record;
+      if (unreachable.has(application)) continue;
+      const { outbox } = await sweepOutbox(deps, seen);
+      if (outbox.length === 0) run.statusesSwept += 1;
+      else unreachable.add(application);
+    }
+    seenRecords += page.records.length;
+    if (seenRecords >= maxPerRun) return;
   }
 }

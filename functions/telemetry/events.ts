@@ -14,6 +14,7 @@ export const eventNames = [
   'eager-start-failed', // the starter's next run will do it
   'attempt-claimed', // starter: one more attempt
   'attempt-released', // starter: the runtime refused the start
+  'start-failed', // starter: this order could not be claimed now
   'start-unknown', // starter: the claim lease decides
   'step-dispatched', // scheduler: a request is on its way
   'attempt-superseded', // an old attempt was stopped by the fence
@@ -36,5 +37,6 @@ export const alertNames = [
   'record-newer', // a record of a newer build: left alone
   'message-newer', // a message of a newer build: kept in the dead-letter queue
   'record-malformed', // a document in the state store that is no record
+  'start-impossible', // starter: an order fails for good
   'recovery-impossible', // supervisor: a record fails for good
 ] as const;
