@@ -65,11 +65,19 @@ export class Dispatcher {
       () => {
         for (const handover of handovers) this.#handOver(context, handover);
         for (const consumer of consumers) consumer.answerDrain();
+        if (handovers.length > 0) this.#markLater(queue);
       },
       () => {
         for (const { consumer } of handovers) consumer.client.cut(); // Not durable: nobody may see them.
       },
     );
+  }
+
+  /** What held a consumer back may be gone once its messages are on the wire. */
+  #markLater(queue: Queue): void {
+    setImmediate(() => {
+      this.mark(queue);
+    });
   }
 
   #take(queue: Queue, now: number): Handover[] {

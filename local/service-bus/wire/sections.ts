@@ -52,10 +52,12 @@ export function readSections(raw: Buffer): Section[] {
   let previous = 0;
   for (let at = 0; at < raw.length;) {
     const section = readSection(raw, at);
-    const mayRepeat = section.code === sectionCodes.data || section.code === sectionCodes.sequence;
-    const isInOrder = section.code > previous || (mayRepeat && section.code === previous);
+    const { code } = section;
+    const mayRepeat = code === sectionCodes.data || code === sectionCodes.sequence;
+    const isInOrder = code > previous || (mayRepeat && code === previous);
     if (!isInOrder) throw new DecodeError('The sections of the message are out of order.');
-    previous = section.code;
+    // The JavaScript clients write the footer before the body.
+    if (code !== sectionCodes.footer) previous = code;
     sections.push(section);
     at = section.value.end;
   }
