@@ -84,8 +84,9 @@ export function suspiciousQuery(): SqlQuerySpec {
   return {
     query:
       'SELECT * FROM c WHERE NOT IS_DEFINED(c.processState) OR NOT ARRAY_CONTAINS(@states, c.processState) ' +
-      `OR NOT IS_DEFINED(c.notBefore) OR ${isForeignTime('c.notBefore')} OR ${isForeignTime('c.completeBy')} ` +
-      "OR NOT ARRAY_CONTAINS(['normal', 'high'], c.priority) OR c.lockedBy = '' OR c.schemaVersion > @schemaVersion",
+      `OR NOT IS_DEFINED(c.notBefore) OR IS_NULL(c.notBefore) OR ${isForeignTime('c.notBefore')} ` +
+      `OR ${isForeignTime('c.completeBy')} ` +
+      "OR NOT IS_DEFINED(c.priority) OR NOT ARRAY_CONTAINS(['normal', 'high'], c.priority) OR c.lockedBy = '' OR c.schemaVersion > @schemaVersion",
     parameters: [
       { name: '@states', value: [...processStateSchema.options] },
       { name: '@schemaVersion', value: stateSchemaVersion },

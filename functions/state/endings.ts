@@ -30,14 +30,16 @@ export function gaveUp(record: StateRecord, ending: Ending, now: Timestamp): Sta
   return withStatus(ended, 'OrderFailed', publicReasons[ending.to], now);
 }
 
+/** What ends an order whose completed work is undone. */
+const everythingUndone = { actor: 'orchestrator', note: 'everything is undone' } as const;
+
 /** Ends an order whose completed work is undone; the cause stays the one that began the undo. */
-export function undone(record: StateRecord, now: Timestamp): StateRecord {
-  const change = {
-    actor: 'orchestrator',
-    to: 'Compensated',
-    note: 'everything is undone',
-    fields: { completeBy: null },
-  } as const;
+export function undone(
+  record: StateRecord,
+  now: Timestamp,
+  by: { readonly actor: Actor; readonly note: string } = everythingUndone,
+): StateRecord {
+  const change = { ...by, to: 'Compensated', fields: { completeBy: null } } as const;
   const wasRefused = record.steps.some((step) => step.state === 'Refused');
   return withStatus(moved(record, change, now), 'OrderFailed', publicReasons[wasRefused ? 'Refused' : 'Undone'], now);
 }

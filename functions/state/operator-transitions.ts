@@ -1,6 +1,6 @@
 /** What an operator may do with an order that automation has given up (R103, I4). */
 import type { Timestamp } from '../contracts/timestamp.js';
-import { refused, write } from './decision.js';
+import { alreadyDone, refused, write } from './decision.js';
 import type { Transition } from './decision.js';
 import { gaveUp, undone } from './endings.js';
 import { moved, openCompensation, withCompensation } from './record-edits.js';
@@ -104,9 +104,8 @@ export const skipUndo: Transition<UndoInput> = {
     const skipped = withCompensation(record, stepId, { state: 'Skipped' });
     const note = `skip undo of ${stepId}: ${reason}`;
     const othersFailed = skipped.compensation.some((entry) => entry.state === 'Failed');
-    const noted = moved(skipped, { actor: 'operator', to: 'CompensationFailed', note }, now);
-    if (othersFailed) return write(noted);
-    if (openCompensation(skipped).length === 0) return write(undone(noted, now));
+    if (othersFailed) return write(moved(skipped, { actor: 'operator', to: 'CompensationFailed', note }, now));
+    if (openCompensation(skipped).length === 0) return write(undone(skipped, now, { actor: 'operator', note }));
     return write(moved(skipped, { actor: 'operator', to: 'Compensating', note, fields: freed(now) }, now));
   },
 };
@@ -119,6 +118,7 @@ export const abandon: Transition<Pick<OperatorInput, 'reason'>> = {
   to: ['Error', 'CompensationFailed'],
   decide: (record, { reason }, now) => {
     if (!abandon.from.includes(record.processState)) return refused('wrongState');
+    if (record.error?.code === 'Abandoned') return alreadyDone;
     const isUndo = record.processState === 'Compensating' || record.processState === 'CompensationFailed';
     const ending = {
       actor: 'operator',

@@ -88,9 +88,11 @@ async function writeDecision(
   return isTerminal(result.versioned.record) ? emptyOutbox(deps, result.versioned) : result.versioned.record;
 }
 
-/** One alert for each order that automation gives up (C52). */
-function alertIfGivenUp({ orderId, attempt, processState, error }: StateRecord, { telemetry }: TransitionDeps): void {
-  if (processState !== 'Error' && processState !== 'CompensationFailed') return;
+/** One alert for each order that automation gives up (C52); what an operator did himself needs none. */
+function alertIfGivenUp(record: StateRecord, { telemetry }: TransitionDeps): void {
+  const { orderId, attempt, processState, error, history } = record;
+  const isGivenUp = processState === 'Error' || processState === 'CompensationFailed';
+  if (!isGivenUp || history.at(-1)?.actor === 'operator') return;
   telemetry.alert('order-needs-operator', { orderId, attempt, processState, code: error?.code ?? null });
 }
 
