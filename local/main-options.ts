@@ -15,6 +15,7 @@ export const usage = `Usage: npm run local -- [options]
   --port-service-bus <port>     fix a port; otherwise the usual one, or a free one when that is taken
   --port-cosmos-db <port>
   --port-functions-host <port>
+  --verbose                     show every execution of a function, not only what goes wrong or is logged
   --help`;
 
 /** What `npm run local` was asked for. */
@@ -22,6 +23,7 @@ export interface MainOptions {
   readonly withHost: boolean;
   readonly dataDirectory: string;
   readonly reset: boolean;
+  readonly verbose: boolean;
   readonly fsync: 'never' | 'always';
   readonly faults: Readonly<Partial<Record<PartName, FaultPlan>>>;
   readonly ports: Readonly<Partial<Record<PartName, number>>>;
@@ -38,6 +40,7 @@ export function parseMainOptions(args: readonly string[], root: string): MainOpt
     withHost: values['no-host'] !== true,
     dataDirectory: values.data === undefined ? resolve(root, '.local', 'data') : resolve(values.data),
     reset: values.reset === true,
+    verbose: values.verbose === true,
     fsync: values.fsync === true ? 'always' : 'never',
     faults: values.faults === undefined ? {} : readFaults(values.faults),
     ports: {
@@ -91,6 +94,7 @@ function parseValues(args: readonly string[]) {
         reset: { type: 'boolean' },
         faults: { type: 'string' },
         fsync: { type: 'boolean' },
+        verbose: { type: 'boolean' },
         'port-service-bus': { type: 'string' },
         'port-cosmos-db': { type: 'string' },
         'port-functions-host': { type: 'string' },

@@ -7,10 +7,13 @@ import { partNames, type PartName } from './part-protocol.js';
 import { isPortFree } from './ports.js';
 import { findProjectRoot } from './project.js';
 import { startStack, type Stack } from './stack.js';
-import { readLiveStackFile, writeStackFile, type StackFile } from './stack-file.js';
+import { readLiveStackFile, removeStackFile, stackFilePath, writeStackFile, type StackFile } from './stack-file.js';
 
 /** The ports that people expect; one that is taken is replaced by a free one. */
 const usualPorts = { 'service-bus': 5672, 'cosmos-db': 8081, 'functions-host': 7071 } as const;
+
+/** Lines of executions that go well; the starter alone would fill the screen with them. */
+const routine = /\] Execut(ing 'Functions\.|ed 'Functions\..*\(Succeeded,)/;
 
 async function main(root: string): Promise<void> {
   const options = parseMainOptions(process.argv.slice(2), root);
@@ -35,17 +38,21 @@ async function runStack(root: string, options: MainOptions, azurite: Azurite | u
     faults: options.faults,
     host: options.withHost,
     ports: await choosePorts(options),
-    log: 'inherit',
+    log: (line) => {
+      if (options.verbose || !routine.test(line)) console.log(line);
+    },
     onUnexpectedEnd: ending.partEnded,
   });
-  const removeStackFile = writeStackFile(root, stackFileOf(stack));
   try {
-    printReady(stack);
+    printAddresses(stack);
     if (azurite !== undefined) printForCoreTools(root, stack, azurite);
+    const other = writeStackFile(root, stackFileOf(stack));
+    if (other === undefined) printCommands();
+    else printOther(root, other);
     await ending.whenEnded;
   } finally {
     console.log('Stopping …');
-    removeStackFile();
+    removeStackFile(root, process.pid);
     await stack.stop();
   }
 }
@@ -88,7 +95,7 @@ function removeData(root: string, dataDirectory: string): void {
   for (const part of [...partNames, 'azurite']) rmSync(join(dataDirectory, part), { recursive: true, force: true });
 }
 
-function printReady(stack: Stack): void {
+function printAddresses(stack: Stack): void {
   console.log(`
 The local stack is ready; Ctrl-C stops it, its data stays in ${stack.dataDirectory}.
 
@@ -96,12 +103,21 @@ The local stack is ready; Ctrl-C stops it, its data stays in ${stack.dataDirecto
   Cosmos DB       ${stack.cosmosEndpoint}
   key             ${stack.cosmosKey}
   function app    ${stack.hostUrl}
+`);
+}
 
-Try in another terminal:
+function printCommands(): void {
+  console.log(`Try in another terminal:
 
   npm run cli -- send              send an order
   npm run cli -- watch             follow all orders
   npm run cli -- show <orderId>    look at one
+`);
+}
+
+function printOther(root: string, { pid, hostUrl }: StackFile): void {
+  console.log(`Another stack runs already (process ${pid}, ${hostUrl}), and the command line goes on talking to that one.
+If that is none, remove ${stackFilePath(root)} and start again.
 `);
 }
 
@@ -112,7 +128,7 @@ function printForCoreTools(root: string, stack: Stack, azurite: Azurite): void {
   writeFileSync(path, `${JSON.stringify({ IsEncrypted: false, Values: values }, null, 2)}\n`, { mode: 0o600 });
   const { port } = new URL(stack.hostUrl);
   console.log(`Azurite ${azurite.isForeign ? 'was running already and is used' : 'runs'} on ports 10000 to 10002.
-There is no function app yet. Start it with Core Tools:
+The function app is not started yet. Start it with Core Tools:
 
   cp ${relative(process.cwd(), path)} local.settings.json
   func start --port ${port}

@@ -18,14 +18,19 @@ export function stackFilePath(root: string): string {
   return join(root, '.local', 'stack.json');
 }
 
-/** Writes the file; returns what removes it again, unless another stack has taken it over. */
-export function writeStackFile(root: string, content: StackFile): () => void {
+/** Writes the file, unless it belongs to another stack that runs; then returns that one's content. */
+export function writeStackFile(root: string, content: StackFile): StackFile | undefined {
+  const other = readLiveStackFile(root);
+  if (other !== undefined && other.pid !== content.pid) return other;
   const path = stackFilePath(root);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-  return () => {
-    if (readStackFile(root)?.pid === content.pid) rmSync(path, { force: true });
-  };
+  return undefined;
+}
+
+/** Removes the file when it belongs to the stack of this process. */
+export function removeStackFile(root: string, pid: number): void {
+  if (readStackFile(root)?.pid === pid) rmSync(stackFilePath(root), { force: true });
 }
 
 /** The stack that runs now, if one does: a file left by a killed stack does not count. */

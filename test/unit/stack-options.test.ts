@@ -23,6 +23,7 @@ describe('the command line of npm run local', () => {
       withHost: true,
       dataDirectory: join(directory, '.local', 'data'),
       reset: false,
+      verbose: false,
       fsync: 'never',
       faults: {},
       ports: {},
@@ -33,10 +34,13 @@ describe('the command line of npm run local', () => {
     const plan = { seed: 3, rules: [{ operation: 'send', action: 'drop' }] };
     const ports = ['--port-service-bus', '5673', '--port-cosmos-db=8082', '--port-functions-host', '7072'];
     const faults = faultsFile({ 'service-bus': plan });
-    expect(parse('--no-host', '--data', 'mine', '--reset', '--fsync', '--faults', faults, ...ports)).toEqual({
+    expect(
+      parse('--no-host', '--data', 'mine', '--reset', '--verbose', '--fsync', '--faults', faults, ...ports),
+    ).toEqual({
       withHost: false,
       dataDirectory: resolve('mine'),
       reset: true,
+      verbose: true,
       fsync: 'always',
       faults: { 'service-bus': plan },
       ports: { 'service-bus': 5673, 'cosmos-db': 8082, 'functions-host': 7072 },

@@ -1,0 +1,108 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findFreePort } from '../../local/ports.js';
+
+const main = join(import.meta.dirname, '../../dist/local/main.js');
+let directory: string;
+let started: ChildProcess[];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'stack-main-'));
+  started = [];
+});
+afterEach(async () => {
+  for (const child of started.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+  rmSync(directory, { recursive: true });
+});
+
+interface Run {
+  readonly child: ChildProcess;
+  /** Resolves with the first line that matches, once there is one. */
+  readonly line: (pattern: RegExp) => Promise<string>;
+  /** Resolves with the exit code and all output. */
+  readonly ended: Promise<{ readonly code: unknown; readonly output: string }>;
+}
+
+/** `npm run local` without npm. */
+function run(...args: string[]): Run {
+  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  started.push(child);
+  const lines: string[] = [];
+  const waiting: { pattern: RegExp; resolve: (line: string) => void }[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      for (const { pattern, resolve } of waiting) if (pattern.test(line)) resolve(line);
+    });
+  }
+  return {
+    child,
+    line: (pattern) => {
+      const seen = lines.find((line) => pattern.test(line));
+      return seen === undefined ? new Promise((resolve) => waiting.push({ pattern, resolve })) : Promise.resolve(seen);
+    },
+    ended: once(child, 'close').then(([code]) => ({ code: code as unknown, output: lines.join('\n') })),
+  };
+}
+
+async function portOptions(): Promise<string[]> {
+  const ports = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
+  return ['service-bus', 'cosmos-db', 'functions-host'].map((part, index) => `--port-${part}=${String(ports[index])}`);
+}
+
+describe('npm run local', () => {
+  it('runs until Ctrl-C, keeps its data, and refuses a second stack on the same data', async () => {
+    const first = run('--data', directory, ...(await portOptions()));
+    await first.line(/The local stack is ready/);
+    const address = await first.line(/function app/);
+    expect((await fetch(`${/http:\S+/.exec(address)?.[0] ?? ''}/admin/host/status`)).status).toBe(200);
+
+    const second = await run('--data', directory, ...(await portOptions())).ended;
+    expect(second.code).toBe(1);
+    expect(second.output).toMatch(/service-bus did not start: .*in use: process \d+ holds/);
+
+    first.child.kill('SIGINT');
+    const { code, output } = await first.ended;
+    expect(code).toBe(0);
+    expect(output).toContain('Stopping');
+    expect(existsSync(join(directory, 'service-bus'))).toBe(true);
+  });
+
+  it('removes its data first when it is asked to, and nothing else', async () => {
+    writeFileSync(join(directory, 'mine.txt'), '');
+    mkdirSync(join(directory, 'cosmos-db'));
+    writeFileSync(join(directory, 'cosmos-db', '7.snapshot'), 'damaged');
+    const { child, line, ended } = run('--data', directory, '--reset', ...(await portOptions()));
+    await line(/The local stack is ready/);
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+    expect(existsSync(join(directory, 'mine.txt'))).toBe(true);
+    expect(existsSync(join(directory, 'cosmos-db', '7.snapshot'))).toBe(false);
+  });
+
+  it('says which fixed port is busy (C63)', async () => {
+    const server = createServer();
+    const port = await findFreePort();
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    const { code, output } = await run('--data', directory, `--port-service-bus=${port}`).ended;
+    server.close();
+    expect(code).toBe(1);
+    expect(output).toContain(`Port ${port} for service-bus is in use.`);
+  });
+
+  it('refuses an unknown option with the usage', async () => {
+    const { code, output } = await run('--hots').ended;
+    expect(code).toBe(2);
+    expect(output).toMatch(/^Unknown option '--hots'.*\n\nUsage: npm run local/);
+  });
+});
