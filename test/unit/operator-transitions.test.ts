@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { addMs } from '../../functions/contracts/timestamp.js';
+import { abandon, compensate, resubmit, retryUndo, skipUndo } from '../../functions/state/operator-transitions.js';
+import type { StateRecord } from '../../functions/state/state-record.js';
+import { transitions } from '../../functions/state/transitions.js';
+import {
+  aRecord,
+  advanced,
+  apply,
+  claimed,
+  compensatingRecord,
+  failedRecord,
+  processedRecord,
+  replyTo,
+} from '../support/builders.js';
+import { startOfTime } from '../support/manual-clock.js';
+
+const reason = 'card was replaced';
+const input = { reason, budgetGrant: 30, expiresAt: addMs(startOfTime, 86_400_000) };
+
+/** The undo of the payment failed for good. */
+function undoFailed(): StateRecord {
+  const undoing = advanced(claimed(compensatingRecord()));
+  return advanced(undoing, replyTo(undoing, 'failed'));
+}
+
+/** Undos of payment and inventory failed for good. */
+function twoUndosFailed(): StateRecord {
+  const shipped = advanced(advanced(advanced(claimed()), {}), {});
+  const first = advanced(claimed(advanced(shipped, replyTo(shipped, 'refused'))));
+  const second = advanced(first, replyTo(first, 'failed'));
+  return advanced(second, replyTo(second, 'failed'));
+}
+
+describe('resubmit', () => {
+  it('lets an order in Error wait for another attempt (R103)', () => {
+    expect(apply(failedRecord(), resubmit, input)).toMatchObject({
+      processState: 'Pending',
+      lockedBy: null,
+      completeBy: null,
+      notBefore: startOfTime,
+      failureCount: 0,
+      error: null,
+      expiresAt: input.expiresAt,
+    });
+  });
+
+  it('keeps the attempt number, so that no id is used twice (I3, T6)', () => {
+    const record = apply(failedRecord(), resubmit, input);
+    expect(record.attempt).toBe(1);
+    expect(claimed(record)).toMatchObject({ attempt: 2, lockedBy: 'A-1.2' });
+  });
+
+  it('keeps completed steps and repeats only the one that failed (T84, R103)', () => {
+    const paid = advanced(advanced(claimed()), {});
+    const failed = advanced(paid, replyTo(paid, 'failed'));
+    const record = advanced(claimed(apply(failed, resubmit, input)));
+    expect(record.steps.map(({ state }) => state)).toEqual(['Completed', 'Running', 'NotStarted']);
+    expect(record.compensation[1]).toMatchObject({ stepId: 'inventory', state: 'Recorded', uncertain: true });
+  });
+
+  it('grants new calls on top of what is spent (R50)', () => {
+    const grantedTo = (allowed: number, spent: number): number =>
+      apply({ ...failedRecord(), budget: { allowed, spent } }, resubmit, input).budget.allowed;
+    expect(grantedTo(30, 30)).toBe(60);
+    expect(grantedTo(30, 12)).toBe(60);
+    expect(grantedTo(10, 12)).toBe(42);
+  });
+
+  it('leaves a trace of who and why in the history', () => {
+    expect(apply(failedRecord(), resubmit, input).history.at(-1)).toMatchObject({
+      actor: 'operator',
+      from: 'Error',
+      to: 'Pending',
+      note: `resubmit: ${reason}`,
+    });
+  });
+
+  // C50: a second click finds the order Pending
+  it.each([
+    ['pending', aRecord()],
+    ['processing', claimed()],
+    ['processed', processedRecord()],
+    ['being undone', compensatingRecord()],
+    ['undone in part', undoFailed()],
+  ])('is refused for an order that is %s', (_name, record) => {
+    expect(resubmit.decide(record, input, startOfTime)).toEqual({ kind: 'refused', reason: 'wrongState' });
+  });
+});
+
+describe('compensate', () => {
+  it('lets an order in Error be undone by a new attempt (R36, R37)', () => {
+    const record = apply(failedRecord(), compensate, input);
+    expect(record).toMatchObject({ processState: 'Compensating', lockedBy: null, completeBy: null, attempt: 1 });
+    expect(advanced(claimed(record)).compensation[0]).toMatchObject({ state: 'Running', requestId: 'A-1.2.payment' });
+  });
+
+  it('tries failed undos again (T76, C51)', () => {
+    const record = apply({ ...undoFailed(), compensationFailureCount: 2 }, compensate, input);
+    expect(record.compensation[0]?.state).toBe('Recorded');
+    expect(record.compensationFailureCount).toBe(0);
+  });
+
+  it.each([
+    ['pending', aRecord()],
+    ['processing', claimed()],
+    ['processed', processedRecord()],
+    ['being undone', compensatingRecord()],
+  ])('is refused for an order that is %s', (_name, record) => {
+    expect(compensate.decide(record, input, startOfTime)).toEqual({ kind: 'refused', reason: 'wrongState' });
+  });
+});
+
+describe('retryUndo', () => {
+  it('tries the failed undo of one step again', () => {
+    const record = apply(twoUndosFailed(), retryUndo, { reason, stepId: 'inventory' });
+    expect(record.processState).toBe('Compensating');
+    expect(record.compensation.map(({ state }) => state)).toEqual(['Failed', 'Recorded', 'Skipped']);
+  });
+
+  it.each([
+    ['the undo of that step did not fail', undoFailed(), 'inventory'],
+    ['the log has no such step', undoFailed(), 'gone'],
+    ['the order is still being undone', compensatingRecord(), 'payment'],
+  ])('is refused when %s', (_name, record, stepId) => {
+    for (const verb of [retryUndo, skipUndo]) {
+      expect(verb.decide(record, { reason, stepId }, startOfTime)).toEqual({ kind: 'refused', reason: 'wrongState' });
+    }
+  });
+});
+
+describe('skipUndo', () => {
+  it('ends the order when no other undo is open', () => {
+    const record = apply(undoFailed(), skipUndo, { reason, stepId: 'payment' });
+    expect(record.processState).toBe('Compensated');
+    expect(record.compensation[0]?.state).toBe('Skipped');
+    expect(record.history.some(({ note }) => note.includes(reason))).toBe(true);
+  });
+
+  it('leaves the order in CompensationFailed while another undo is failed, without a second status', () => {
+    const before = twoUndosFailed();
+    const record = apply(before, skipUndo, { reason, stepId: 'payment' });
+    expect(record.processState).toBe('CompensationFailed');
+    expect(record.outbox).toEqual(before.outbox);
+  });
+
+  it('lets open undos of other steps go on', () => {
+    const before = twoUndosFailed();
+    const compensation = before.compensation.map((entry) =>
+      entry.stepId === 'inventory' ? { ...entry, state: 'Recorded' as const } : entry,
+    );
+    const record = apply({ ...before, compensation }, skipUndo, { reason, stepId: 'payment' });
+    expect(record).toMatchObject({ processState: 'Compensating', lockedBy: null });
+  });
+});
+
+describe('abandon', () => {
+  it.each([
+    ['waits', aRecord(), 'Error'],
+    ['runs', advanced(claimed()), 'Error'],
+    ['is being undone', compensatingRecord(), 'CompensationFailed'],
+  ])('gives up an order that %s, with a status; the fence stops a running attempt', (_name, before, expected) => {
+    const record = apply(before, abandon, { reason });
+    expect(record).toMatchObject({
+      processState: expected,
+      lockedBy: null,
+      completeBy: null,
+      error: { code: 'Abandoned' },
+    });
+    expect(record.outbox.at(-1)?.kind).toBe('OrderFailed');
+  });
+
+  it('tells the application nothing new about an order that has failed before', () => {
+    expect(apply(failedRecord(), abandon, { reason }).outbox).toEqual(failedRecord().outbox);
+  });
+
+  it('is refused for a processed order', () => {
+    expect(abandon.decide(processedRecord(), { reason }, startOfTime).kind).toBe('refused');
+  });
+});
+
+describe('the table of transitions', () => {
+  const terminal = ['Processed', 'Error', 'Compensated', 'CompensationFailed'];
+
+  it('lets only an operator leave a terminal state (I4)', () => {
+    for (const { name, actor, from } of Object.values(transitions)) {
+      const leavesTerminal = from.some((state) => terminal.includes(state));
+      expect(leavesTerminal && actor !== 'operator', name).toBe(false);
+    }
+  });
+
+  it('has each transition under its own name', () => {
+    for (const [name, transition] of Object.entries(transitions)) expect(transition.name).toBe(name);
+  });
+
+  it('lets nobody leave Processed or Compensated', () => {
+    const left = Object.values(transitions).flatMap(({ from }) => from);
+    expect(left).not.toContain('Processed');
+    expect(left).not.toContain('Compensated');
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { readStateRecord } from '../../functions/state/read-record.js';
+import { stateSchemaVersion } from '../../functions/state/state-record.js';
+import { aRecord, advanced, claimed, compensatingRecord, processedRecord } from '../support/builders.js';
+
+const stored = (fields: Record<string, unknown> = {}): Record<string, unknown> => ({ ...claimed(), ...fields });
+const kindOf = (document: Record<string, unknown>): string => readStateRecord(document).kind;
+
+describe('readStateRecord', () => {
+  it('reads what was written, in every state', () => {
+    for (const record of [aRecord(), claimed(), advanced(claimed()), compensatingRecord(), processedRecord()]) {
+      const document = JSON.parse(JSON.stringify(record)) as Record<string, unknown>;
+      expect(readStateRecord(document)).toEqual({ kind: 'record', record });
+    }
+  });
+
+  it('keeps fields that this build does not know (T41)', () => {
+    expect(readStateRecord(stored({ futureField: 1 }))).toMatchObject({ record: { futureField: 1 } });
+  });
+
+  // C12: a missing owner, deadline or count is what null and 0 are
+  it('reads missing fields of an older writer as null and 0 (C12)', () => {
+    const document = stored();
+    for (const field of ['lockedBy', 'completeBy', 'failureCount']) Reflect.deleteProperty(document, field);
+    expect(readStateRecord(document)).toMatchObject({ record: { lockedBy: null, completeBy: null, failureCount: 0 } });
+  });
+
+  // C11, C12, C42, C61
+  it.each([
+    { completeBy: '2026-01-01T09:00:00+09:00' },
+    { completeBy: '2026-01-01T00:00:00Z' },
+    { completeBy: 1767225600000 },
+    { completeBy: '20260101T000000Z' },
+    { processState: 'processing' },
+    { processState: 'PENDING' },
+    { processState: '' },
+    { processState: undefined },
+    { lockedBy: '' },
+    { failureCount: '2' },
+    { failureCount: -1 },
+    { schemaVersion: undefined },
+    { schemaVersion: '1' },
+    { attempt: 1.5 },
+    { steps: [] },
+    { notBefore: null },
+  ])('calls a record with %j malformed and names the field', (wrong) => {
+    const read = readStateRecord(stored(wrong));
+    expect(read.kind).toBe('malformed');
+    expect(read).toHaveProperty('problem', expect.stringContaining(Object.keys(wrong)[0] ?? ''));
+  });
+
+  it('leaves a record of a newer build alone (C61, T41)', () => {
+    expect(kindOf(stored({ schemaVersion: stateSchemaVersion + 1, processState: 'Sleeping' }))).toBe('newer');
+    expect(kindOf(stored({ schemaVersion: 99 }))).toBe('newer');
+  });
+
+  it('reads a record of version 1: what it did not know is taken as the worst (R54)', () => {
+    const record = advanced(claimed());
+    const compensation = record.compensation.map((entry) => ({ ...entry, uncertain: undefined }));
+    const read = readStateRecord({ ...record, schemaVersion: 1, outboxSince: undefined, compensation });
+    expect(read).toMatchObject({ kind: 'record', record: { schemaVersion: stateSchemaVersion } });
+    expect(read).toMatchObject({ record: { compensation: [{ uncertain: true }], outboxSince: record.outbox[0]?.at } });
+  });
+
+  it('cuts the description of a document that is wrong all over', () => {
+    const steps = Array.from({ length: 500 }, () => ({ id: 7 }));
+    const read = readStateRecord(stored({ steps }));
+    expect(read).toHaveProperty('problem');
+    expect(JSON.stringify(read).length).toBeLessThan(700);
+  });
+});
