@@ -1,14 +1,16 @@
 /** The shape of a fault plan. */
 
 /** What a matching rule does to an operation. */
-export type FaultAction =
-  | 'delay' // go on after `delayMs`
-  | 'drop' // pretend success towards the other side, do nothing
-  | 'duplicate' // do it twice
-  | 'refuse' // answer with `error`, do nothing
-  | 'cutBeforeCommit' // close the connection, do nothing
-  | 'cutAfterCommit' // do it durably, then close the connection without an answer (lost acknowledgement)
-  | 'pause'; // hold the operation until the rules are replaced
+export const faultActions = [
+  'delay', // go on after `delayMs`
+  'drop', // pretend success towards the other side, do nothing
+  'duplicate', // do it twice
+  'refuse', // answer with `error`, do nothing
+  'cutBeforeCommit', // close the connection, do nothing
+  'cutAfterCommit', // do it durably, then close the connection without an answer (lost acknowledgement)
+  'pause', // hold the operation until the rules are replaced
+] as const;
+export type FaultAction = (typeof faultActions)[number];
 
 /** One fault. The operations and entities are listed in each part's README. */
 export interface FaultRule {

@@ -3,6 +3,7 @@
  * Faults come from outside: the app's code never knows of them. Rules are seeded, so a run can be repeated.
  */
 
+export { faultActions } from './fault-plan.js';
 export type { FaultAction, FaultPlan, FaultRule } from './fault-plan.js';
 export type { Faults } from './faults.js';
 export { createFaults } from './faults.js';

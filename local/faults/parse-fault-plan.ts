@@ -1,15 +1,5 @@
 /** Checks a fault plan that came from outside: a file or a message. All its problems are named together. */
-import type { FaultAction, FaultPlan, FaultRule } from './fault-plan.js';
-
-const actions: readonly FaultAction[] = [
-  'delay',
-  'drop',
-  'duplicate',
-  'refuse',
-  'cutBeforeCommit',
-  'cutAfterCommit',
-  'pause',
-];
+import { faultActions, type FaultPlan, type FaultRule } from './fault-plan.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -29,7 +19,10 @@ const planFields: Readonly<Record<keyof FaultPlan, FieldRule>> = {
 const ruleFields: Readonly<Record<keyof FaultRule, FieldRule>> = {
   operation: { holds: isText, expected: 'a name of an operation' },
   entity: { holds: isText, expected: 'a name of a queue, container or function' },
-  action: { holds: (value) => actions.some((action) => action === value), expected: `one of ${actions.join(', ')}` },
+  action: {
+    holds: (value) => faultActions.some((action) => action === value),
+    expected: `one of ${faultActions.join(', ')}`,
+  },
   skip: { holds: isCount, expected: 'a whole number from 0' },
   times: { holds: (value) => isCount(value) && value !== 0, expected: 'a whole number from 1' },
   probability: {
