@@ -33,6 +33,8 @@ export interface InvocationSurroundings {
   readonly counters: Counters;
   /** Data that hooks of the app share, kept for the life of the app. */
   readonly appHookData: object;
+  /** host.json functionTimeout. */
+  readonly functionTimeoutMs: number | undefined;
 }
 
 interface Hooked {
@@ -65,7 +67,7 @@ async function run(
   request: InvocationRequest,
   invocationId: string,
 ): Promise<InvocationOutcome> {
-  const { callback } = request.fn;
+  const { metadata, callback } = request.fn;
   const core = coreContext(host, request, invocationId);
   const model = host.registry.programmingModel().getInvocationModel(core);
   const { context, inputs } = await model.getArguments();
@@ -76,7 +78,8 @@ async function run(
   await runHooks(host, 'preInvocation', context, hooked, hookData);
   core.state = 'invocation';
   try {
-    hooked.result = await model.invokeFunction(context, hooked.inputs, hooked.functionCallback);
+    const call = model.invokeFunction(context, hooked.inputs, hooked.functionCallback);
+    hooked.result = await withTimeout(call, host.functionTimeoutMs, metadata.name);
   } catch (error) {
     hooked.error = error ?? new NotAnError(error);
   }
@@ -84,6 +87,22 @@ async function run(
   await runHooks(host, 'postInvocation', context, hooked, hookData);
   if (hooked.error !== undefined && hooked.error !== null) throw asError(hooked.error);
   return { result: hooked.result, response: await model.getResponse(context, hooked.result) };
+}
+
+/** A function that does not return in time counts as failed. It cannot be stopped: Azure restarts the worker instead. */
+async function withTimeout(call: Promise<unknown>, timeoutMs: number | undefined, name: string): Promise<unknown> {
+  if (timeoutMs === undefined) return call;
+  let timeout: NodeJS.Timeout | undefined;
+  const timedOut = new Promise<never>((_resolve, reject) => {
+    timeout = setTimeout(() => {
+      reject(new Error(`Timeout value of ${timeoutMs} ms exceeded by function: Functions.${name}`));
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([call, timedOut]);
+  } finally {
+    clearTimeout(timeout);
+  }
 }
 
 /** The function threw something that is no Error; Azure shows it as an error without a message. */

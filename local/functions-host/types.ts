@@ -13,6 +13,8 @@ export interface FunctionsHostOptions {
   readonly fsync: 'never' | 'always';
   /** App settings; they become environment variables before the app loads and win over existing ones. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Whether the values of local.settings.json in the app's directory are read too; absent: no. */
+  readonly useLocalSettings?: boolean;
   /** Faults from the start. */
   readonly faults?: FaultPlan;
   /** Takes the lines of the console; absent: the host is silent. */

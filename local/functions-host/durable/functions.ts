@@ -3,6 +3,7 @@ import type { Faults } from '../../faults/index.js';
 import type { BoundFunction } from '../bindings.js';
 import type { TypedData } from '../core-api.js';
 import { withFault } from '../faults.js';
+import type { WatchOrchestrator } from '../determinism-guard.js';
 import type { Invoke } from '../invocation.js';
 import { returnedJson, textData, unquotedData } from '../typed-data.js';
 import type { InvokeActivity } from './task-hub.js';
@@ -20,15 +21,23 @@ export interface DurableFunctionsOptions {
   readonly functions: readonly BoundFunction[];
   readonly invoke: Invoke;
   readonly faults: Faults;
+  readonly watch: WatchOrchestrator;
 }
 
 /** Creates the invokers over the app's functions. */
-export function createDurableFunctions({ functions, invoke, faults }: DurableFunctionsOptions): DurableFunctions {
+export function createDurableFunctions(options: DurableFunctionsOptions): DurableFunctions {
+  const { functions, invoke, faults } = options;
   const orchestrators = byName(functions, 'orchestrationTrigger');
+  const watched = new Map(
+    [...orchestrators.values()].map(({ fn, triggerName }) => {
+      const { name } = fn.metadata;
+      return [name, { fn: { ...fn, callback: options.watch(name, fn.callback) }, triggerName }];
+    }),
+  );
   const activities = byName(functions, 'activityTrigger');
 
   async function invokeOrchestrator(name: string, data: TypedData): Promise<unknown> {
-    const bound = orchestrators.get(name);
+    const bound = watched.get(name);
     if (bound === undefined) throw new Error(`the app has no orchestrator "${name}"`);
     const outcome = await invoke({ fn: bound.fn, inputs: [{ name: bound.triggerName, data }] });
     return outcome.result;

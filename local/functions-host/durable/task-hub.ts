@@ -98,10 +98,7 @@ export class TaskHub {
       return { kind: 'alreadyActive', status: active.runtimeStatus };
     }
     if (active !== undefined) this.#cancelTimers(active);
-    const { instance, saved } = this.#store.create(newInstance(instanceId, request, this.#options.defaultVersion));
-    this.#options.counters.add('orchestrations.started');
-    this.#wake(instance);
-    await saved; // H1
+    await this.#create(instanceId, request); // H1
     return { kind: 'started', instanceId };
   }
 
@@ -155,6 +152,13 @@ export class TaskHub {
     this.#isClosed = true;
     this.#timers.clearAll();
     await Promise.all([this.#turns.close(), this.#activities.close()]);
+  }
+
+  #create(instanceId: string, request: StartRequest): Promise<void> {
+    const { instance, saved } = this.#store.create(newInstance(instanceId, request, this.#options.defaultVersion));
+    this.#options.counters.add('orchestrations.started');
+    this.#wake(instance);
+    return saved;
   }
 
   async #deliver(instanceId: string, event: HistoryEvent): Promise<Delivery> {
@@ -214,17 +218,14 @@ export class TaskHub {
     this.#options.counters.add('orchestrator.turns');
     const { longTimers = azureStorageTimers } = this.#options;
     const outcome = await runTurn({ instance, batch, at, longTimers }, this.#options.invokeOrchestrator);
-    if (this.#isCurrent(instance, executionId)) await this.#save(instance, outcome, { at, taken: batch.length });
+    if (this.#isCurrent(instance, executionId)) this.#save(instance, outcome, { at, taken: batch.length });
   }
 
-  async #save(
-    instance: Instance,
-    outcome: TurnOutcome,
-    turn: { readonly at: string; readonly taken: number },
-  ): Promise<void> {
+  /** The next turn may begin before this one is durable: the journal keeps their order. */
+  #save(instance: Instance, outcome: TurnOutcome, turn: { readonly at: string; readonly taken: number }): void {
     if (outcome.kind === 'continueAsNew') {
       const executionId = randomUUID().replaceAll('-', '');
-      await this.#store.continueAsNew(instance, { ...outcome, ...turn, executionId });
+      this.#whenSaved(this.#store.continueAsNew(instance, { ...outcome, ...turn, executionId }));
       return;
     }
     const { change } = outcome;
@@ -237,8 +238,17 @@ export class TaskHub {
     }
     const saved = this.#store.turn(instance, change);
     if (isFinished(change.status)) this.#finished(instance);
-    await saved; // H2
-    for (const event of change.scheduled) if (instance.open.has(event.EventId)) this.#send(instance, event);
+    const sendAll = (): void => {
+      for (const event of change.scheduled) if (instance.open.has(event.EventId)) this.#send(instance, event);
+    };
+    this.#whenSaved(saved, sendAll); // H2
+  }
+
+  /** What cannot be stored can only be reported: the journal then refuses everything that follows. */
+  #whenSaved(saved: Promise<void>, next?: () => void): void {
+    saved.then(next, (error: unknown) => {
+      this.#options.console.error(`The task hub cannot store its state: ${String(error)}`);
+    });
   }
 
   #send(instance: Instance, event: HistoryEvent): void {
@@ -255,7 +265,7 @@ export class TaskHub {
       this.#options.counters.add('activities');
       const result = await this.#runActivity(instance, event);
       if (result === undefined) this.#queueActivity(instance, event);
-      else await this.#takeResult(instance, executionId, result);
+      else this.#takeResult(instance, executionId, result);
     });
   }
 
@@ -281,7 +291,7 @@ export class TaskHub {
     this.#timers.set(timerName(instance, event.EventId), Date.parse(fireAt), () => {
       this.#options.counters.add('timers.fired');
       const fired = { ...eventNow(eventTypes.timerFired), TimerId: event.EventId, FireAt: fireAt };
-      void this.#takeResult(instance, executionId, fired);
+      this.#takeResult(instance, executionId, fired);
     });
   }
 
@@ -296,18 +306,18 @@ export class TaskHub {
     if (existing !== undefined && !isFinished(existing.runtimeStatus)) {
       const reason = `An Orchestration instance with the status ${existing.runtimeStatus} already exists.`;
       const failed = { ...eventNow(eventTypes.subOrchestrationInstanceFailed), TaskScheduledId: link.taskId };
-      void this.#takeResult(parent, link.executionId, { ...failed, Reason: reason, Details: '' });
+      this.#takeResult(parent, link.executionId, { ...failed, Reason: reason, Details: '' });
       return;
     }
     const { Name: name = '', Input: input, Version: version = null } = event;
-    void this.start({ name, instanceId, input: input ?? 'null', version, parent: link });
+    this.#whenSaved(this.#create(instanceId, { name, input: input ?? 'null', version, parent: link }));
   }
 
   /** H4 */
-  async #takeResult(instance: Instance, executionId: string, event: HistoryEvent): Promise<void> {
+  #takeResult(instance: Instance, executionId: string, event: HistoryEvent): void {
     const taskId = event.TaskScheduledId ?? event.TimerId ?? -1;
     if (!this.#isCurrent(instance, executionId) || !instance.open.has(taskId)) return;
-    await this.#receive(instance, event);
+    this.#whenSaved(this.#receive(instance, event));
   }
 
   #finished(instance: Instance): void {
@@ -333,7 +343,7 @@ export class TaskHub {
           TaskScheduledId: child.parent.taskId,
           ...childFailure(child),
         };
-    void this.#takeResult(parent, child.parent.executionId, event);
+    this.#takeResult(parent, child.parent.executionId, event);
   }
 
   #cancelTimers(instance: Instance): void {
