@@ -6,7 +6,7 @@ import { checkRules, rootRule, type AuthorizationRule } from './auth/rules.js';
 import { systemClock, type Clock } from './clock.js';
 import type { QueueSettings } from './config/queue-settings.js';
 import { readTopology } from './config/topology.js';
-import type { BrokerContext } from './context.js';
+import { commitUnheard, type BrokerContext } from './context.js';
 import { createCounters, type Counters } from './counters.js';
 import { checkFaultPlan } from './faulty-operation.js';
 import type { Namespace } from './queue/namespace.js';
@@ -55,15 +55,18 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     dispatcher.start(context);
     wakeups.consider(0);
     const listener = await listen(context, dispatcher, options.port ?? 0);
-    return createBroker(context, listener, async () => {
-      await stopListening(listener);
-      wakeups.stop();
-      await store.close();
-    });
+    let closed: Promise<void> | undefined;
+    return createBroker(context, listener, () => (closed ??= stop(listener, wakeups, store)));
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+async function stop(listener: Listener, wakeups: Wakeups, store: Store): Promise<void> {
+  await stopListening(listener);
+  wakeups.stop();
+  await store.close();
 }
 
 interface Parts {
@@ -102,7 +105,7 @@ function createContext(
   checkRules(rules, (name) => namespace.find(name) !== undefined);
   const wakeups = createWakeups(clock, () => {
     const due = doWhatIsDue(namespace, clock.now());
-    void store.commit().catch(() => undefined); // Whoever uses the queues next learns that the journal has failed.
+    commitUnheard(store.commit());
     return due;
   });
   const context: BrokerContext = {

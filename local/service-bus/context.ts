@@ -15,3 +15,8 @@ export interface BrokerContext {
   /** Makes all that has been recorded durable, and sees to what `queue` has to do next by itself. */
   readonly commit: (queue: Queue) => Promise<void>;
 }
+
+/** For a commit that answers nobody: if the journal has failed, whoever uses the queues next learns it. */
+export function commitUnheard(commit: Promise<void>): void {
+  commit.catch(() => undefined);
+}

@@ -6,7 +6,7 @@
  * L2 Locks outlive their link: when a link ends, what it has delivered stays locked until settled or expired.
  * L3 The slots of a session are freed: rhea keeps an unsettled delivery in a ring of 2048 until both sides have settled.
  */
-import type { BrokerContext } from '../context.js';
+import { commitUnheard, type BrokerContext } from '../context.js';
 import { wireErrors, type WireError } from '../errors.js';
 import { perform } from '../faulty-operation.js';
 import { limits } from '../limits.js';
@@ -108,7 +108,7 @@ export class Consumer {
   giveBack(message: Message): void {
     if (this.isReceiveAndDelete) this.queue.putBack(message);
     else this.queue.release(message, this.#context.clock.now());
-    void this.#context.commit(this.queue);
+    commitUnheard(this.#context.commit(this.queue));
   }
 
   /** Answers a drain once the last message before it has been given to rhea. */

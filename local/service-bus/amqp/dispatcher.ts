@@ -1,5 +1,5 @@
 /** Hands ready messages to the consumers of their queue, in turn, once in a turn of the event loop. */
-import type { BrokerContext } from '../context.js';
+import { commitUnheard, type BrokerContext } from '../context.js';
 import { wireErrors } from '../errors.js';
 import { hold } from '../faulty-operation.js';
 import type { Message } from '../queue/message.js';
@@ -123,7 +123,7 @@ export class Dispatcher {
           readIncoming(message.raw, () => message.messageId),
           context.clock.now(),
         );
-        void context.commit(consumer.queue);
+        commitUnheard(context.commit(consumer.queue));
         consumer.deliver(message);
         return;
       case 'delay':
