@@ -81,6 +81,7 @@ export function createMemoryStateStore(database: MemoryStateDatabase = createMem
       write(record);
       return Promise.resolve('created');
     },
+    remembered: (orderId) => recent.get(orderId),
     get: async (orderId) => recent.get(orderId) ?? (await Promise.resolve(getLatest(orderId))),
     getLatest: async (orderId) => Promise.resolve(getLatest(orderId)),
     replaceIfUnchanged: (record, etag) => {
