@@ -20,7 +20,7 @@ export function createCosmosAdmissionStore(database: Database): AdmissionStore {
 
   const write = async (id: string, document: object): Promise<void> => {
     try {
-      await container.items.upsert({ ...document, id }, { contentResponseOnWriteEnabled: false });
+      await container.items.upsert({ ...document, id });
     } catch (error) {
       throw cosmosError(error);
     }

@@ -32,10 +32,7 @@ export function createCosmosOrdersDatabase(database: Database, rememberedOrders 
   return {
     createIfAbsent: async (order) => {
       try {
-        await container.items.create<OrderDocument>(
-          { id: order.orderId, order },
-          { contentResponseOnWriteEnabled: false },
-        );
+        await container.items.create<OrderDocument>({ id: order.orderId, order });
         return { created: true, stored: recent.set(order.orderId, order) };
       } catch (error) {
         if (statusCodeOf(error) !== 409) throw cosmosError(error);

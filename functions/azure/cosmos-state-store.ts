@@ -41,7 +41,7 @@ export function createCosmosStateStore(database: Database, rememberedRecords = 5
   return {
     createIfAbsent: async (record) => {
       try {
-        const { etag } = await container.items.create(record, { contentResponseOnWriteEnabled: false });
+        const { etag } = await container.items.create(record);
         remember({ record, etag });
         return 'created';
       } catch (error) {
@@ -85,8 +85,7 @@ async function readRecord(container: Container, orderId: string): Promise<Versio
 async function replace(container: Container, record: StateRecord, etag: string): Promise<ReplaceResult> {
   try {
     const accessCondition = { type: 'IfMatch', condition: etag };
-    const options = { accessCondition, contentResponseOnWriteEnabled: false };
-    const response = await container.item(record.orderId, record.orderId).replace(record, options);
+    const response = await container.item(record.orderId, record.orderId).replace(record, { accessCondition });
     return { kind: 'replaced', versioned: { record, etag: response.etag } };
   } catch (error) {
     if (conflictCodes.includes(statusCodeOf(error))) return { kind: 'conflict' };
@@ -103,13 +102,19 @@ async function countRecords(container: Container, state: ProcessState): Promise<
   }
 }
 
+interface EmptyableAnswer {
+  readonly resources?: unknown[];
+  readonly requestCharge: number;
+}
+
 /** One iterator for the whole scan: ordered pages over several partitions carry no continuation token. */
 async function* pages(container: Container, query: SqlQuerySpec, pageSize: number): AsyncGenerator<RecordPage> {
   const iterator = container.items.query<unknown>(query, { maxItemCount: pageSize });
   try {
     while (iterator.hasMoreResults()) {
-      const { resources, requestCharge } = await iterator.fetchNext();
-      yield toPage(resources, requestCharge);
+      // An empty answer has no resources at all, whatever the SDK's type says.
+      const { resources, requestCharge }: EmptyableAnswer = await iterator.fetchNext();
+      yield toPage(resources ?? [], requestCharge);
     }
   } catch (error) {
     throw cosmosError(error);
