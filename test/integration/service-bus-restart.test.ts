@@ -38,7 +38,9 @@ test('messages, their order, properties and numbers survive a restart', async ()
   const client = createClient(second.connectionString);
   await client.createSender('orders').sendMessages({ body: 'three', messageId: 'c' });
   const messages = await receive(client.createReceiver('orders'), 3);
-  expect(messages.map(({ body, messageId, sequenceNumber }) => [body, messageId, sequenceNumber?.toNumber()])).toEqual([
+  expect(
+    messages.map(({ body, messageId, sequenceNumber }) => [body as string, messageId, sequenceNumber?.toNumber()]),
+  ).toEqual([
     ['one', 'a', 1],
     ['two', 'b', 2],
     ['three', 'c', 3],

@@ -1,0 +1,159 @@
+import { ServiceBusClient } from '@azure/service-bus';
+import { expect, test } from 'vitest';
+import type { AuthorizationRule } from '../../local/service-bus/index.js';
+import { createClient, errorCode, receiveOne, startTestBroker, until } from '../support/service-bus-broker.js';
+import { connectionStringOf, signToken } from '../support/service-bus-tokens.js';
+
+const hour = 3_600_000;
+
+const authorizationRules: AuthorizationRule[] = [
+  { keyName: 'sender', key: 'key-of-sender', rights: ['Send'], queue: 'orders' },
+  { keyName: 'listener', key: 'key-of-listener', rights: ['Listen'], queue: 'orders' },
+  { keyName: 'manager', key: 'key-of-manager', rights: ['Manage'], queue: 'orders' },
+  { keyName: 'watcher', key: 'key-of-watcher', rights: ['Listen'] },
+];
+
+function startWithRules() {
+  return startTestBroker([{ name: 'orders' }, { name: 'status' }], { authorizationRules });
+}
+
+async function clientWith(keyName: string, key = `key-of-${keyName}`) {
+  const started = await startWithRules();
+  return { ...started, restricted: createClient(connectionStringOf(started.broker.port, keyName, key)) };
+}
+
+test.each([
+  ['a wrong key', 'sender', 'another-key'],
+  ['an unknown rule', 'nobody', 'key-of-nobody'],
+])('%s is refused as unauthorized', async (_name, keyName, key) => {
+  const { restricted, broker } = await clientWith(keyName, key);
+  expect(await errorCode(restricted.createSender('orders').sendMessages({ body: 1 }))).toBe('UnauthorizedAccess');
+  expect(broker.counters()).toMatchObject({ refusedTokens: 1, 'orders.messages': 0 });
+});
+
+test('a Send rule may send and schedule, and nothing else', async () => {
+  const { restricted, clock } = await clientWith('sender');
+  const sender = restricted.createSender('orders');
+  await sender.sendMessages({ body: 1 });
+  const sequences = await sender.scheduleMessages({ body: 2 }, new Date(clock.now() + hour));
+  await sender.cancelScheduledMessages(sequences);
+  const receiver = restricted.createReceiver('orders');
+  expect(await errorCode(receiver.receiveMessages(1))).toBe('UnauthorizedAccess');
+  expect(await errorCode(receiver.peekMessages(1))).toBe('UnauthorizedAccess');
+});
+
+test('a Listen rule may receive, settle and peek, and nothing else', async () => {
+  const { restricted, client, clock } = await clientWith('listener');
+  await client.createSender('orders').sendMessages({ body: 1 });
+  const receiver = restricted.createReceiver('orders');
+  expect(await receiver.peekMessages(1)).toHaveLength(1);
+  await receiver.completeMessage(await receiveOne(receiver));
+  await restricted.createReceiver('orders', { subQueueType: 'deadLetter' }).peekMessages(1);
+  const sender = restricted.createSender('orders');
+  expect(await errorCode(sender.sendMessages({ body: 1 }))).toBe('UnauthorizedAccess');
+  const later = new Date(clock.now() + hour);
+  expect(await errorCode(sender.scheduleMessages({ body: 1 }, later))).toBe('UnauthorizedAccess');
+});
+
+test('a Manage rule may send and receive', async () => {
+  const { restricted } = await clientWith('manager');
+  await restricted.createSender('orders').sendMessages({ body: 1 });
+  expect((await receiveOne(restricted.createReceiver('orders'))).body).toBe(1);
+});
+
+test('a rule of one queue is unknown to another queue', async () => {
+  const { restricted } = await clientWith('manager');
+  expect(await errorCode(restricted.createSender('status').sendMessages({ body: 1 }))).toBe('UnauthorizedAccess');
+});
+
+test('a rule of the namespace holds for every queue', async () => {
+  const { restricted } = await clientWith('watcher');
+  expect(await restricted.createReceiver('orders').peekMessages(1)).toEqual([]);
+  expect(await restricted.createReceiver('status').peekMessages(1)).toEqual([]);
+});
+
+/** A client that presents a token instead of a key. */
+async function clientWithToken(change: { resource?: string; expiresIn?: number; token?: string }) {
+  const started = await startWithRules();
+  const { port } = started.broker;
+  const token =
+    change.token ??
+    signToken({
+      resource: `sb://127.0.0.1:${port}${change.resource ?? '/orders'}`,
+      keyName: 'manager',
+      key: 'key-of-manager',
+      expiresAt: started.clock.now() + (change.expiresIn ?? hour),
+    });
+  const connectionString = `Endpoint=sb://127.0.0.1:${port};SharedAccessSignature=${token};UseDevelopmentEmulator=true`;
+  return { ...started, restricted: createClient(connectionString) };
+}
+
+test('a token made elsewhere is as good as the key, for its own resource', async () => {
+  const { restricted } = await clientWithToken({});
+  await restricted.createSender('orders').sendMessages({ body: 1 });
+  expect((await receiveOne(restricted.createReceiver('orders'))).body).toBe(1);
+});
+
+test.each([
+  ['that has expired', { expiresIn: -1000 }],
+  ['for another queue', { resource: '/status' }],
+  ['for a queue whose name begins alike', { resource: '/ord' }],
+  ['that cannot be read', { token: 'SharedAccessSignature sr=%E0%A4%A&sig=x&se=soon&skn=' }],
+])('a token %s is refused', async (_name, change) => {
+  const { restricted } = await clientWithToken(change);
+  expect(await errorCode(restricted.createSender('orders').sendMessages({ body: 1 }))).toBe('UnauthorizedAccess');
+});
+
+test('when a token ends, its link may send no more', async () => {
+  const { client, clock, broker } = await startWithRules();
+  const sender = client.createSender('orders');
+  await sender.sendMessages({ body: 1 });
+  clock.advance(2 * hour);
+  expect(await errorCode(sender.sendMessages({ body: 2 }))).toBe('UnauthorizedAccess');
+  expect(broker.counters()['orders.messages']).toBe(1);
+});
+
+test('when a token ends, its link gets no more messages', async () => {
+  const { broker, clock } = await startWithRules();
+  const listener = new ServiceBusClient(broker.connectionString, { retryOptions: { maxRetries: 0, timeoutInMs: 500 } });
+  const received: unknown[] = [];
+  listener.createReceiver('orders').subscribe({
+    processMessage: ({ body }) => {
+      received.push(body);
+      return Promise.resolve();
+    },
+    processError: () => Promise.resolve(),
+  });
+  const first = createClient(broker.connectionString);
+  await first.createSender('orders').sendMessages({ body: 1 });
+  await until(() => received.length === 1 && broker.counters()['orders.messages'] === 0);
+  clock.advance(2 * hour);
+  // The root key signs with the machine's time, so only a token made for the broker's time is valid now.
+  const { port } = broker;
+  const expiresAt = clock.now() + hour;
+  const token = signToken({
+    resource: `sb://127.0.0.1:${port}/orders`,
+    keyName: 'sender',
+    key: 'key-of-sender',
+    expiresAt,
+  });
+  const second = createClient(
+    `Endpoint=sb://127.0.0.1:${port};SharedAccessSignature=${token};UseDevelopmentEmulator=true`,
+  );
+  await second.createSender('orders').sendMessages({ body: 2 });
+  expect(broker.counters()).toMatchObject({ 'orders.messages': 1 });
+  expect(broker.counters()['orders.locked']).toBeUndefined();
+  await listener.close();
+  expect(received).toEqual([1]);
+});
+
+test('rules that cannot be meant are refused at the start', async () => {
+  await expect(
+    startTestBroker([{ name: 'orders' }], {
+      authorizationRules: [
+        { keyName: 'a', key: 'b', rights: ['Send'], queue: 'nowhere' },
+        { keyName: 'c', key: '', rights: [] },
+      ],
+    }),
+  ).rejects.toThrow(/rule a: queue 'nowhere'.*rule c: keyName and key.*rule c: rights/);
+});

@@ -1,0 +1,109 @@
+import { connect as connectTcp } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { expect, test } from 'vitest';
+import { errorCode, receive, receiveOne, startTestBroker } from '../support/service-bus-broker.js';
+
+const minute = 60_000;
+
+test('a full queue refuses messages until some are gone, its dead letters included', async () => {
+  const { client } = await startTestBroker([{ name: 'orders', maxSizeInMegabytes: 1 }]);
+  const sender = client.createSender('orders');
+  const body = Buffer.alloc(200 * 1024);
+  for (let sent = 0; sent < 5; sent += 1) await sender.sendMessages({ body });
+  expect(await errorCode(sender.sendMessages({ body }))).toBe('QuotaExceeded');
+  const receiver = client.createReceiver('orders');
+  const [first, second] = await receive(receiver, 2);
+  if (!first || !second) throw new Error('Two messages were expected.');
+  await receiver.deadLetterMessage(first);
+  expect(await errorCode(sender.sendMessages({ body }))).toBe('QuotaExceeded');
+  await receiver.completeMessage(second);
+  await sender.sendMessages({ body });
+});
+
+test('a batch that does not fit whole is refused whole', async () => {
+  const { client, broker } = await startTestBroker([{ name: 'orders', maxSizeInMegabytes: 1 }]);
+  const sender = client.createSender('orders');
+  for (let sent = 0; sent < 4; sent += 1) await sender.sendMessages({ body: Buffer.alloc(200 * 1024) });
+  const batch = Array.from({ length: 3 }, () => ({ body: Buffer.alloc(80 * 1024) }));
+  expect(await errorCode(sender.sendMessages(batch))).toBe('QuotaExceeded');
+  expect(broker.counters()['orders.messages']).toBe(4);
+});
+
+test('a message id of more than 128 characters is refused, also in a batch', async () => {
+  const { client, broker } = await startTestBroker([{ name: 'orders' }]);
+  const sender = client.createSender('orders');
+  // The client checks the ids of its own messages, not those of raw AMQP messages.
+  const raw = { body: Buffer.from('2'), bodyType: 'data' as const, properties: { messageId: 'x'.repeat(129) } };
+  expect(await errorCode(sender.sendMessages([{ body: 1 }, raw]))).toBe('GeneralError');
+  expect(broker.counters()['orders.messages']).toBe(0);
+});
+
+test('a queue with forwardTo passes its messages on, scheduled ones at their time, and is not received from', async () => {
+  const { client, clock } = await startTestBroker([
+    { name: 'first', forwardTo: 'second' },
+    { name: 'second', forwardTo: 'third' },
+    { name: 'third' },
+  ]);
+  const sender = client.createSender('first');
+  await sender.sendMessages([{ body: 1 }, { body: 2, scheduledEnqueueTimeUtc: new Date(clock.now() + minute) }]);
+  const receiver = client.createReceiver('third', { receiveMode: 'receiveAndDelete' });
+  expect((await receiveOne(receiver)).body).toBe(1);
+  clock.advance(minute);
+  const message = await receiveOne(receiver);
+  expect(message).toMatchObject({ body: 2, enqueuedSequenceNumber: 2 });
+  expect(await errorCode(client.createReceiver('first').receiveMessages(1))).toBe('GeneralError');
+});
+
+test('a full queue at the end of the way refuses the message at its beginning', async () => {
+  const { client } = await startTestBroker([
+    { name: 'first', forwardTo: 'second' },
+    { name: 'second', maxSizeInMegabytes: 1 },
+  ]);
+  const sender = client.createSender('first');
+  const body = Buffer.alloc(250 * 1024);
+  for (let sent = 0; sent < 4; sent += 1) await sender.sendMessages({ body });
+  expect(await errorCode(sender.sendMessages({ body }))).toBe('QuotaExceeded');
+});
+
+test('nobody sends to a dead-letter sub-queue', async () => {
+  const { client } = await startTestBroker([{ name: 'orders' }]);
+  const sender = client.createSender('orders/$DeadLetterQueue');
+  expect(await errorCode(sender.sendMessages({ body: 1 }))).toBe('GeneralError');
+});
+
+test.each([
+  ['sessions', 'orders'],
+  ['topics', 'topic'],
+])('%s are refused with the name of what has them', async (feature, entity) => {
+  const { client } = await startTestBroker([{ name: 'orders' }]);
+  const refused =
+    feature === 'sessions' ? client.acceptNextSession(entity) : client.createReceiver(entity, 'sub').receiveMessages(1);
+  await expect(refused).rejects.toThrow(/does not support (?:sessions|topics).*official Service Bus emulator or Azure/);
+});
+
+test('a client over HTTP or WebSockets is told what to do instead', async () => {
+  const { broker } = await startTestBroker([{ name: 'orders' }]);
+  const socket = connectTcp(broker.port, '127.0.0.1');
+  socket.write('GET /$servicebus/websocket HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n\r\n');
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  expect(Buffer.concat(chunks).toString()).toMatch(
+    /^HTTP\/1\.1 501 .*UseDevelopmentEmulator=true; for WebSockets use Azure/s,
+  );
+});
+
+// C64
+test('a client that tries TLS is refused at once instead of left waiting', async () => {
+  const { broker } = await startTestBroker([{ name: 'orders' }]);
+  const socket = connectTls({ port: broker.port, host: '127.0.0.1', rejectUnauthorized: false });
+  await expect(new Promise((_resolve, reject) => socket.on('error', reject))).rejects.toThrow();
+  expect(broker.counters()['refusedConnections']).toBe(1);
+});
+
+// C63
+test('a port in use is named', async () => {
+  const { broker } = await startTestBroker([{ name: 'orders' }]);
+  await expect(startTestBroker([{ name: 'orders' }], { port: broker.port })).rejects.toThrow(
+    new RegExp(`cannot listen on 127\\.0\\.0\\.1:${broker.port}.*EADDRINUSE.*Choose another port`),
+  );
+});
