@@ -102,29 +102,28 @@ async function countRecords(container: Container, state: ProcessState): Promise<
   }
 }
 
-interface EmptyableAnswer {
-  readonly resources?: unknown[];
-  readonly requestCharge: number;
-}
-
 /** One iterator for the whole scan: ordered pages over several partitions carry no continuation token. */
 async function* pages(container: Container, query: SqlQuerySpec, pageSize: number): AsyncGenerator<RecordPage> {
   const iterator = container.items.query<unknown>(query, { maxItemCount: pageSize });
   try {
     while (iterator.hasMoreResults()) {
-      // An empty answer has no resources at all, whatever the SDK's type says.
-      const { resources, requestCharge }: EmptyableAnswer = await iterator.fetchNext();
-      yield toPage(resources ?? [], requestCharge);
+      yield toPage(await iterator.fetchNext());
     }
   } catch (error) {
     throw cosmosError(error);
   }
 }
 
-function toPage(documents: readonly unknown[], requestCharge: number): RecordPage {
+/** An answer to a query; an empty one has no resources at all, whatever the SDK's type says. */
+interface QueryAnswer {
+  readonly resources?: readonly unknown[];
+  readonly requestCharge: number;
+}
+
+function toPage({ resources = [], requestCharge }: QueryAnswer): RecordPage {
   const records: VersionedRecord[] = [];
   const unreadable: UnreadableRecord[] = [];
-  for (const document of documents) {
+  for (const document of resources) {
     const { read, etag } = readDocument(document);
     if (read.kind === 'record') records.push({ record: read.record, etag });
     else unreadable.push(read);

@@ -39,9 +39,10 @@ export async function handleReply(body: unknown, deps: ReplyDeps): Promise<Rejec
 }
 
 /** The runtime takes events for finished instances without a word, so the record at hand tells which are late. */
-function isKnownLate({ orderId }: AgentReply, instanceId: string, { store }: ReplyDeps): boolean {
-  const seen = store.remembered(orderId);
-  return seen !== undefined && (seen.record.lockedBy !== instanceId || isTerminal(seen.record));
+function isKnownLate({ orderId, attempt }: AgentReply, instanceId: string, { store }: ReplyDeps): boolean {
+  const record = store.remembered(orderId)?.record;
+  if (record === undefined || record.attempt < attempt) return false; // the remembered version is older than the reply
+  return record.lockedBy !== instanceId || isTerminal(record);
 }
 
 async function settleUnknown(reply: AgentReply, instanceId: string, deps: ReplyDeps): Promise<void> {

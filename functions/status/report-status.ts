@@ -6,6 +6,7 @@
  * O2 The MessageId is derived, so sending twice is harmless.
  * O3 A status queue that is missing, full or forbidden never blocks an order (T55, C24).
  */
+import { createHash } from 'node:crypto';
 import { statusMessageId, statusQueueName } from '../contracts/identifiers.js';
 import type { StatusMessage } from '../contracts/status-message.js';
 import type { Timestamp } from '../contracts/timestamp.js';
@@ -62,7 +63,7 @@ export async function sendBusy(
   const { orderId, at } = order;
   const body: StatusMessage = { schemaVersion: 1, orderId, seq: 0, status: 'OrderRejected', at, reason, retryAfterMs };
   await sender.send(statusQueueName(order.application), {
-    messageId: `${orderId}.busy.${resendId}`.slice(0, 128),
+    messageId: `${orderId}.busy.${createHash('sha256').update(resendId).digest('hex').slice(0, 24)}`,
     correlationId: orderId,
     body,
   });
