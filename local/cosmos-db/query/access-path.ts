@@ -29,8 +29,10 @@ export interface AccessPath {
   readonly low?: Bound;
   readonly high?: Bound;
   readonly descending: boolean;
-  /** The order of the results; absent when the walk yields it. */
-  readonly sort?: IndexOrder;
+  /** The order of the results; positions in continuation tokens are places in it. */
+  readonly order: IndexOrder;
+  /** True when the walk along the index does not yield that order. */
+  readonly sorts: boolean;
   /** What the index does not guarantee. */
   readonly residual: readonly Expression[];
   /** True when the index narrows the documents down. */
@@ -90,9 +92,10 @@ function walkDirection(
   const tieDescending = paths[0]?.descending ?? false;
   const turned = first.descending !== tieDescending;
   const rest = paths.slice(equalities.length);
-  const fits = terms
-    .filter(({ path }) => !isFixed(path))
-    .every(({ path, descending }, index) => {
+  const free = terms.filter(({ path }) => !isFixed(path));
+  const fits =
+    free.length === rest.length &&
+    free.every(({ path, descending }, index) => {
       const next = rest[index];
       return next !== undefined && samePath(next.path, path) && (next.descending !== descending) === turned;
     });
@@ -157,13 +160,15 @@ function choose(container: Container, constraints: readonly Constraint[], terms:
 /** The walk over one logical partition: the index on the partition key, which always exists. */
 function logicalPartition(container: Container, key: PartitionKeyValue, terms: readonly IndexPath[]): AccessPath {
   const slotOf = (path: readonly string[]): number => container.slotOf(path);
+  const index = orderOf([{ path: container.definition.partitionKeyPath, descending: false }], slotOf);
   return {
-    index: orderOf([{ path: container.definition.partitionKeyPath, descending: false }], slotOf),
+    index,
+    order: terms.length === 0 ? index : orderOf(terms, slotOf),
+    sorts: terms.length > 0,
     prefix: [key],
     descending: false,
     residual: [],
     seeks: true,
-    ...(terms.length === 0 ? {} : { sort: orderOf(terms, slotOf) }),
   };
 }
 
@@ -181,14 +186,16 @@ function toAccessPath(
     (bound, constraint) => tighter(bound, constraint.high, -1),
     undefined,
   );
+  const index = orderOf(candidate.paths, slotOf);
   return {
-    index: orderOf(candidate.paths, slotOf),
+    index,
+    order: terms.length === 0 ? index : orderOf(terms, slotOf),
+    sorts: !candidate.ordered,
     prefix: candidate.equalities.map((constraint) => constraint.equals),
     descending: candidate.descending,
     seeks: candidate.equalities.length + candidate.ranges.length > 0,
     ...(low === undefined ? {} : { low }),
     ...(high === undefined ? {} : { high }),
-    ...(candidate.ordered ? {} : { sort: orderOf(terms, slotOf) }),
   };
 }
 

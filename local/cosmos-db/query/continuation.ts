@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { OrderPosition } from '../store/index-set.js';
 import { badRequest } from '../wire-errors.js';
+import type { Query } from './ast.js';
 import type { Json, Value } from './values.js';
 import { isArray, isObject } from './values.js';
 
@@ -18,12 +19,18 @@ export interface Continuation {
   readonly toYield?: number;
 }
 
-/** A token belongs to one query over one set of partitions. */
-export function queryFingerprint(text: string, parameters: Json, place: string): string {
-  return createHash('sha1')
-    .update(JSON.stringify([text, parameters, place]))
-    .digest('base64url')
-    .slice(0, 12);
+/**
+ * Tells queries apart whose tokens must not be mixed up. An ordered query is known by its order alone, because the client
+ * changes its filter from page to page.
+ */
+export function queryFingerprint(
+  query: Query,
+  parts: { readonly text: string; readonly parameters: Json; readonly place: string },
+): string {
+  const isOrdered = query.orderBy.length > 0;
+  const order = query.orderBy.map(({ text, descending }) => [text, descending]);
+  const identity = isOrdered ? [order, parts.place] : [parts.text, parts.parameters, parts.place];
+  return createHash('sha1').update(JSON.stringify(identity)).digest('base64url').slice(0, 12);
 }
 
 /** Undefined is written as an empty list, any other value as a list of one. */

@@ -86,7 +86,7 @@ type Stop = { readonly kind: 'complete' } | { readonly kind: 'full'; readonly af
 
 function readPartition(partition: PhysicalPartition, start: After, run: Run): Stop {
   const { source, read, work, collected, maxItems } = run;
-  const order = source.path.sort ?? source.path.index;
+  const { order } = source.path;
   let last: StoredDocument | undefined;
   work.partitions += 1;
   for (const document of walk(partition, source.path, start)) {

@@ -7,7 +7,7 @@
  */
 import type { PhysicalPartition } from '../store/physical-partitions.js';
 import type { StoredDocument } from '../store/document.js';
-import type { IndexOrder, OrderPosition } from '../store/index-set.js';
+import type { OrderPosition } from '../store/index-set.js';
 import { compareInOrder, compareToPosition } from '../store/index-set.js';
 import type { AccessPath } from './access-path.js';
 import type { Bound } from './constraints.js';
@@ -41,39 +41,30 @@ function isOutside(order: number, bound: Bound): boolean {
 /** Where to go on: behind this place. */
 export type After = OrderPosition | undefined;
 
+function isBehind(document: StoredDocument, after: After, path: AccessPath): boolean {
+  return after === undefined || compareToPosition(document, after, path.order) > 0;
+}
+
 function* walkIndex(partition: PhysicalPartition, path: AccessPath, after: After): Iterable<StoredDocument> {
   const list = partition.indexes.list(path.index);
-  const isBehind = (document: StoredDocument): boolean => {
-    if (after === undefined) return true;
-    const order = compareToPosition(document, after, path.index);
-    return path.descending ? order < 0 : order > 0;
-  };
+  const seen = path.descending ? 1 : -1;
   const probe = (document: StoredDocument): number => {
     const place = placeOf(document, path);
-    if (place !== 0 || after === undefined) return place;
-    const order = compareToPosition(document, after, path.index);
-    return path.descending ? (order >= 0 ? 1 : 0) : order <= 0 ? -1 : 0;
+    return place === 0 && !isBehind(document, after, path) ? seen : place;
   };
-  const documents = path.descending ? list.descend(probe) : list.ascend(probe);
-  for (const document of documents) {
+  for (const document of path.descending ? list.descend(probe) : list.ascend(probe)) {
     if (placeOf(document, path) !== 0) return;
-    if (isBehind(document)) yield document;
+    yield document;
   }
 }
 
-function* walkSorted(
-  partition: PhysicalPartition,
-  path: AccessPath,
-  sort: IndexOrder,
-  after: After,
-): Iterable<StoredDocument> {
-  const documents = [...walkIndex(partition, path, undefined)].sort((left, right) => compareInOrder(left, right, sort));
-  for (const document of documents) {
-    if (after === undefined || compareToPosition(document, after, sort) > 0) yield document;
-  }
+function* walkSorted(partition: PhysicalPartition, path: AccessPath, after: After): Iterable<StoredDocument> {
+  const documents = [...walkIndex(partition, path, undefined)];
+  documents.sort((left, right) => compareInOrder(left, right, path.order));
+  for (const document of documents) if (isBehind(document, after, path)) yield document;
 }
 
 /** The documents in order, behind a position. */
 export function walk(partition: PhysicalPartition, path: AccessPath, after: After): Iterable<StoredDocument> {
-  return path.sort === undefined ? walkIndex(partition, path, after) : walkSorted(partition, path, path.sort, after);
+  return path.sorts ? walkSorted(partition, path, after) : walkIndex(partition, path, after);
 }

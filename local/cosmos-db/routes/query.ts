@@ -105,7 +105,13 @@ function run(
   place: Place,
   { text, parameters, query, scope }: QueryText,
 ): Answer {
-  const fingerprint = queryFingerprint(text, parameters, place.name);
+  const { definition, partitions } = container;
+  const indexes = JSON.stringify(definition.indexingPolicyJson);
+  const fingerprint = queryFingerprint(query, {
+    text,
+    parameters,
+    place: [definition.name, place.name, partitions.length, indexes].join('\n'),
+  });
   const token = header(request, 'x-ms-continuation');
   const page = executePage({
     container,
