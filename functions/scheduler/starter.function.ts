@@ -11,6 +11,7 @@ app.timer('starter', {
     const deps = starterDeps(context);
     const { mode, pending, inFlight } = await refreshAdmission(admissionDeps(context));
     const run = await startPending(services().config.MAX_IN_FLIGHT - inFlight, deps);
-    deps.telemetry.event('starter-run', { ...run, admission: mode, pending, inFlight });
+    const hasNews = run.oldestPendingMs > 0 || mode !== 'open';
+    if (hasNews) deps.telemetry.event('starter-run', { ...run, admission: mode, pending, inFlight });
   },
 });
