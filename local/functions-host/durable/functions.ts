@@ -6,7 +6,7 @@ import { withFault } from '../faults.js';
 import type { WatchOrchestrator } from '../determinism-guard.js';
 import type { Invoke } from '../invocation.js';
 import { returnedJson, textData, unquotedData } from '../typed-data.js';
-import type { InvokeActivity } from './task-hub.js';
+import type { InvokeActivity } from './effects.js';
 import type { InvokeOrchestrator } from './turn.js';
 
 /** The durable functions of an app. */

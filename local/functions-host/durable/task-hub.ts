@@ -12,34 +12,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Console } from '../console.js';
 import type { Counters } from '../counters.js';
-import { CutByFault } from '../faults.js';
 import { createLimiter, type Limiter } from '../limiter.js';
-import { createTimers } from '../timers.js';
+import { createEffects, type Effects, type InvokeActivity } from './effects.js';
 import { eventTypes, type HistoryEvent } from './history.js';
-import { isFinished, type Instance, type InstanceState, type Parent, type RuntimeStatus } from './instance.js';
-import {
-  activityFailure,
-  childFailure,
-  eventNow,
-  isSameParent,
-  newInstance,
-  timerName,
-  turnTime,
-  type StartRequest,
-} from './messages.js';
+import { isFinished, type Instance, type InstanceState, type RuntimeStatus } from './instance.js';
+import { eventNow, newInstance, turnTime, type StartRequest } from './messages.js';
 import type { LongTimerLimits } from './replay-actions.js';
 import type { InstanceStore } from './store.js';
-import { runTurn, type InvokeOrchestrator, type TurnOutcome } from './turn.js';
-
-/** Runs an activity; resolves to the JSON text of its result, rejects with the activity's error. */
-export type InvokeActivity = (call: {
-  readonly name: string;
-  readonly input: string;
-  readonly instanceId: string;
-}) => Promise<string>;
+import { failedTurn, runTurn, type InvokeOrchestrator, type TurnInput, type TurnOutcome } from './turn.js';
+import { decideVersion, type VersionOptions } from './versions.js';
 
 /** What the task hub needs. */
-export interface TaskHubOptions {
+export interface TaskHubOptions extends VersionOptions {
   readonly store: InstanceStore;
   readonly invokeOrchestrator: InvokeOrchestrator;
   readonly invokeActivity: InvokeActivity;
@@ -49,7 +33,7 @@ export interface TaskHubOptions {
   readonly maxConcurrentOrchestrators: number;
   /** Whether starting the id of an active instance replaces it. */
   readonly canOverrideAnyState: boolean;
-  readonly defaultVersion: string | null;
+  isOrchestrator(name: string): boolean;
   readonly longTimers?: LongTimerLimits;
 }
 
@@ -69,8 +53,7 @@ const longestRepeatMs = 30_000;
 export class TaskHub {
   readonly #options: TaskHubOptions;
   readonly #store: InstanceStore;
-  readonly #timers = createTimers();
-  readonly #activities: Limiter;
+  readonly #effects: Effects;
   readonly #turns: Limiter;
   /** Instances with a turn queued or running. */
   readonly #busy = new Set<Instance>();
@@ -79,14 +62,24 @@ export class TaskHub {
   constructor(options: TaskHubOptions) {
     this.#options = options;
     this.#store = options.store;
-    this.#activities = createLimiter(options.maxConcurrentActivities);
+    this.#effects = createEffects({
+      ...options,
+      isCurrent: (instance, executionId) => !this.#isClosed && this.#isCurrent(instance, executionId),
+      isOrchestrator: (name) => options.isOrchestrator(name),
+      takeResult: (instance, executionId, event) => {
+        this.#takeResult(instance, executionId, event);
+      },
+      startChild: (instanceId, request) => {
+        this.#whenSaved(this.#create(instanceId, request));
+      },
+    });
     this.#turns = createLimiter(options.maxConcurrentOrchestrators);
   }
 
   /** Takes up what a former host left (H3). */
   recover(): void {
     for (const instance of [...this.#store.running()]) {
-      for (const event of [...instance.open.values()]) this.#send(instance, event);
+      for (const event of [...instance.open.values()]) this.#effects.send(instance, event);
       this.#wake(instance);
     }
   }
@@ -95,9 +88,10 @@ export class TaskHub {
     const instanceId = request.instanceId ?? randomUUID().replaceAll('-', '');
     const active = this.#store.get(instanceId);
     if (active !== undefined && !this.#options.canOverrideAnyState) {
+      await this.#store.whenDurable();
       return { kind: 'alreadyActive', status: active.runtimeStatus };
     }
-    if (active !== undefined) this.#cancelTimers(active);
+    if (active !== undefined) this.#effects.cancelTimers(active);
     await this.#create(instanceId, request); // H1
     return { kind: 'started', instanceId };
   }
@@ -150,8 +144,7 @@ export class TaskHub {
   /** Starts nothing new, and waits for the turns and activities that run. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#timers.clearAll();
-    await Promise.all([this.#turns.close(), this.#activities.close()]);
+    await Promise.all([this.#turns.close(), this.#effects.close()]);
   }
 
   #create(instanceId: string, request: StartRequest): Promise<void> {
@@ -163,9 +156,16 @@ export class TaskHub {
 
   async #deliver(instanceId: string, event: HistoryEvent): Promise<Delivery> {
     const instance = this.#store.get(instanceId);
-    if (instance === undefined) return this.#store.isFinished(instanceId) ? 'finished' : 'unknown';
+    if (instance === undefined) return this.#missing(instanceId);
     await this.#receive(instance, event); // H1
     return 'accepted';
+  }
+
+  /** What is said of an instance that takes nothing has to be durable too, or a crash would make it untrue. */
+  async #missing(instanceId: string): Promise<Delivery> {
+    const isFinishedInstance = this.#store.isFinished(instanceId);
+    await this.#store.whenDurable();
+    return isFinishedInstance ? 'finished' : 'unknown';
   }
 
   #receive(instance: Instance, event: HistoryEvent): Promise<void> {
@@ -176,7 +176,7 @@ export class TaskHub {
 
   async #control(instanceId: string, event: HistoryEvent, status: RuntimeStatus): Promise<Delivery> {
     const instance = this.#store.get(instanceId);
-    if (instance === undefined) return this.#store.isFinished(instanceId) ? 'finished' : 'unknown';
+    if (instance === undefined) return this.#missing(instanceId);
     const saved = this.#store.control(instance, event, status);
     if (isFinished(status)) this.#finished(instance);
     else this.#wake(instance);
@@ -187,9 +187,19 @@ export class TaskHub {
   /** Queues a turn when there is something to do for the instance and none is queued (H5). */
   #wake(instance: Instance, repeatMs = firstRepeatMs): void {
     const isIdle = instance.inbox.length === 0 || instance.runtimeStatus === 'Suspended';
-    if (isIdle || this.#isClosed || this.#busy.has(instance)) return;
+    if (isIdle || this.#isClosed || this.#busy.has(instance) || this.#waitsForVersion(instance)) return;
     this.#busy.add(instance);
     this.#turns.run(() => this.#turn(instance, repeatMs));
+  }
+
+  #waitsForVersion({ instanceId, version }: Instance): boolean {
+    if (decideVersion(version, this.#options) !== 'wait') return false;
+    const taken = `${this.#options.versionMatchStrategy} ${this.#options.defaultVersion ?? ''}`;
+    this.#options.console.warning(
+      `Orchestration '${instanceId}' has version '${version ?? ''}' and waits for an app that takes it; ` +
+        `host.json takes ${taken}.`,
+    );
+    return true;
   }
 
   async #turn(instance: Instance, repeatMs: number): Promise<void> {
@@ -200,7 +210,7 @@ export class TaskHub {
         `Orchestration '${instance.instanceId}' (${instance.name}) could not run; next try in ${repeatMs} ms: ` +
           (error instanceof Error ? error.message : String(error)),
       );
-      this.#timers.set(`repeat/${instance.executionId}`, Date.now() + repeatMs, () => {
+      this.#effects.timers.set(`repeat/${instance.executionId}`, Date.now() + repeatMs, () => {
         this.#busy.delete(instance);
         this.#wake(instance, Math.min(repeatMs * 2, longestRepeatMs));
       });
@@ -217,8 +227,14 @@ export class TaskHub {
     const at = turnTime(instance, batch);
     this.#options.counters.add('orchestrator.turns');
     const { longTimers = azureStorageTimers } = this.#options;
-    const outcome = await runTurn({ instance, batch, at, longTimers }, this.#options.invokeOrchestrator);
+    const outcome = await this.#decide({ instance, batch, at, longTimers });
     if (this.#isCurrent(instance, executionId)) this.#save(instance, outcome, { at, taken: batch.length });
+  }
+
+  async #decide(turn: TurnInput): Promise<TurnOutcome> {
+    const { version } = turn.instance;
+    if (decideVersion(version, this.#options) === 'run') return runTurn(turn, this.#options.invokeOrchestrator);
+    return failedTurn(turn, `The app does not take orchestrations of version '${version ?? ''}'.`);
   }
 
   /** The next turn may begin before this one is durable: the journal keeps their order. */
@@ -231,15 +247,17 @@ export class TaskHub {
     const { change } = outcome;
     for (const id of change.cancelled) {
       this.#options.counters.add('timers.cancelled');
-      this.#cancelTimer(instance, id);
+      this.#effects.cancelTimer(instance, id);
     }
     for (const event of change.scheduled) {
       if (event.EventType === eventTypes.timerCreated) this.#options.counters.add('timers.created');
     }
     const saved = this.#store.turn(instance, change);
     if (isFinished(change.status)) this.#finished(instance);
+    const { executionId } = instance;
     const sendAll = (): void => {
-      for (const event of change.scheduled) if (instance.open.has(event.EventId)) this.#send(instance, event);
+      if (!this.#isCurrent(instance, executionId)) return;
+      for (const event of change.scheduled) if (instance.open.has(event.EventId)) this.#effects.send(instance, event);
     };
     this.#whenSaved(saved, sendAll); // H2
   }
@@ -251,68 +269,6 @@ export class TaskHub {
     });
   }
 
-  #send(instance: Instance, event: HistoryEvent): void {
-    if (!this.#isCurrent(instance, instance.executionId)) return;
-    if (event.EventType === eventTypes.taskScheduled) this.#queueActivity(instance, event);
-    else if (event.EventType === eventTypes.timerCreated) this.#armTimer(instance, event);
-    else this.#startChild(instance, event);
-  }
-
-  #queueActivity(instance: Instance, event: HistoryEvent): void {
-    const { executionId } = instance;
-    this.#activities.run(async () => {
-      if (!this.#isCurrent(instance, executionId) || this.#isClosed) return;
-      this.#options.counters.add('activities');
-      const result = await this.#runActivity(instance, event);
-      if (result === undefined) this.#queueActivity(instance, event);
-      else this.#takeResult(instance, executionId, result);
-    });
-  }
-
-  /** Undefined when the result was lost: the activity runs again, as after a crash. */
-  async #runActivity({ instanceId }: Instance, event: HistoryEvent): Promise<HistoryEvent | undefined> {
-    const call = { name: event.Name ?? '', input: event.Input ?? 'null', instanceId };
-    try {
-      const result = await this.#options.invokeActivity(call);
-      return { ...eventNow(eventTypes.taskCompleted), TaskScheduledId: event.EventId, Result: result };
-    } catch (error) {
-      if (error instanceof CutByFault) return undefined;
-      return {
-        ...eventNow(eventTypes.taskFailed),
-        TaskScheduledId: event.EventId,
-        ...activityFailure(call.name, error),
-      };
-    }
-  }
-
-  #armTimer(instance: Instance, event: HistoryEvent): void {
-    const { executionId } = instance;
-    const fireAt = event.FireAt ?? event.Timestamp;
-    this.#timers.set(timerName(instance, event.EventId), Date.parse(fireAt), () => {
-      this.#options.counters.add('timers.fired');
-      const fired = { ...eventNow(eventTypes.timerFired), TimerId: event.EventId, FireAt: fireAt };
-      this.#takeResult(instance, executionId, fired);
-    });
-  }
-
-  #startChild(parent: Instance, event: HistoryEvent): void {
-    const instanceId = event.InstanceId ?? '';
-    const link: Parent = { instanceId: parent.instanceId, executionId: parent.executionId, taskId: event.EventId };
-    const existing = this.#store.state(instanceId);
-    if (existing !== undefined && isSameParent(existing.parent, link)) {
-      if (isFinished(existing.runtimeStatus)) this.#tellParent(existing);
-      return;
-    }
-    if (existing !== undefined && !isFinished(existing.runtimeStatus)) {
-      const reason = `An Orchestration instance with the status ${existing.runtimeStatus} already exists.`;
-      const failed = { ...eventNow(eventTypes.subOrchestrationInstanceFailed), TaskScheduledId: link.taskId };
-      this.#takeResult(parent, link.executionId, { ...failed, Reason: reason, Details: '' });
-      return;
-    }
-    const { Name: name = '', Input: input, Version: version = null } = event;
-    this.#whenSaved(this.#create(instanceId, { name, input: input ?? 'null', version, parent: link }));
-  }
-
   /** H4 */
   #takeResult(instance: Instance, executionId: string, event: HistoryEvent): void {
     const taskId = event.TaskScheduledId ?? event.TimerId ?? -1;
@@ -322,37 +278,8 @@ export class TaskHub {
 
   #finished(instance: Instance): void {
     this.#options.counters.add(`orchestrations.${instance.runtimeStatus.toLowerCase()}`);
-    this.#cancelTimers(instance);
-    this.#tellParent(instance);
-  }
-
-  #tellParent(child: InstanceState | Instance): void {
-    if (child.parent === null) return;
-    const parent = this.#store.get(child.parent.instanceId);
-    if (parent === undefined) return;
-    const succeeded = child.runtimeStatus === 'Completed';
-    const output = child.output ?? 'null';
-    const event: HistoryEvent = succeeded
-      ? {
-          ...eventNow(eventTypes.subOrchestrationInstanceCompleted),
-          TaskScheduledId: child.parent.taskId,
-          Result: output,
-        }
-      : {
-          ...eventNow(eventTypes.subOrchestrationInstanceFailed),
-          TaskScheduledId: child.parent.taskId,
-          ...childFailure(child),
-        };
-    this.#takeResult(parent, child.parent.executionId, event);
-  }
-
-  #cancelTimers(instance: Instance): void {
-    this.#timers.clear(`repeat/${instance.executionId}`);
-    for (const event of instance.open.values()) this.#cancelTimer(instance, event.EventId);
-  }
-
-  #cancelTimer(instance: Instance, id: number): void {
-    this.#timers.clear(timerName(instance, id));
+    this.#effects.cancelTimers(instance);
+    this.#effects.tellParent(instance);
   }
 
   #isCurrent(instance: Instance, executionId: string): boolean {

@@ -51,7 +51,7 @@ export async function runTurn(input: TurnInput, invoke: InvokeOrchestrator): Pro
     return interpret(input, state, replayed);
   } catch (error) {
     if (!(error instanceof OrchestrationRuleError)) throw error;
-    return brokenRule(input, error);
+    return failedTurn(input, error.message);
   }
 }
 
@@ -115,7 +115,8 @@ function ending(name: string, state: OrchestratorState, canEnd: boolean): Pick<T
   return { status: 'Running', output: null };
 }
 
-function brokenRule({ instance, batch, at }: TurnInput, error: OrchestrationRuleError): TurnOutcome {
+/** A turn that ends the instance whatever it has on its way. */
+export function failedTurn({ instance, batch, at }: TurnInput, reason: string): TurnOutcome {
   const change: TurnChange = {
     at,
     taken: batch.length,
@@ -123,7 +124,7 @@ function brokenRule({ instance, batch, at }: TurnInput, error: OrchestrationRule
     cancelled: [],
     status: 'Failed',
     customStatus: instance.customStatus,
-    output: json(failureText(instance.name, error.message)),
+    output: json(failureText(instance.name, reason)),
   };
   return { kind: 'change', change };
 }
