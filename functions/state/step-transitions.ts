@@ -122,9 +122,10 @@ function refusedByAgent(record: StateRecord, reply: StepReply, now: Timestamp): 
   const ended = withStep(record, reply.stepId, { state: 'Refused', endedAt: now, error: { code, message } });
   const proven = provenNotDone(ended, reply.stepId);
   const withCause = { ...proven, error: { code, message, stepId: reply.stepId, at: now } };
-  if (openCompensation(proven).length === 0) return undone(withCause, now);
-  const fields = { lockedBy: null, completeBy: null, notBefore: now };
   const note = `${reply.stepId} refused: ${code}`;
+  const by = { actor: 'orchestrator', note: `${note}, nothing to undo` } as const;
+  if (openCompensation(proven).length === 0) return undone(withCause, now, by);
+  const fields = { lockedBy: null, completeBy: null, notBefore: now };
   return moved(withCause, { actor: 'orchestrator', to: 'Compensating', note, fields }, now);
 }
 
