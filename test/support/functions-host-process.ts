@@ -1,0 +1,165 @@
+/** Functions hosts in processes of their own, for tests: each process can have one only, and some are killed. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll } from 'vitest';
+import type { FaultPlan } from '../../local/faults/index.js';
+import type { FunctionsHostOptions } from '../../local/functions-host/index.js';
+import type { HostCommand, HostReport } from './functions-host-child.js';
+
+/** A host of a test. */
+export interface HostProcess {
+  readonly url: string;
+  readonly keys: { readonly master: string; readonly function: string };
+  /** Console lines so far, without their time. */
+  readonly lines: readonly string[];
+  counters(): Promise<Record<string, number>>;
+  setFaults(plan?: FaultPlan): Promise<void>;
+  /** Resolves with the first console line that fits, now or later. */
+  line(pattern: RegExp): Promise<string>;
+  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<HostAnswer>;
+  /** Starts an orchestration through the client API; resolves to its id. */
+  start(name: string, instanceId: string, input?: unknown, query?: string): Promise<HostAnswer>;
+  raiseEvent(instanceId: string, name: string, data: unknown): Promise<HostAnswer>;
+  /** The status once the orchestration is finished, or once `until` accepts it. */
+  status(instanceId: string, until?: (status: InstanceStatus) => boolean): Promise<InstanceStatus>;
+  close(): Promise<void>;
+  /** Ends the process with SIGKILL. */
+  kill(): Promise<void>;
+}
+
+export interface HostAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON. */
+  readonly body: unknown;
+}
+
+export interface InstanceStatus {
+  readonly name: string;
+  readonly runtimeStatus: string;
+  readonly input: unknown;
+  readonly output: unknown;
+  readonly customStatus: unknown;
+  readonly historyEvents?: readonly { readonly EventType: string; readonly Name?: string }[];
+}
+
+export const fixtures = join(import.meta.dirname, '..', 'fixtures', 'functions-host');
+
+const pollMs = 5;
+const program = join(import.meta.dirname, 'functions-host-child.ts');
+const execArgv = ['--no-warnings', '--import', join(import.meta.dirname, 'register-typescript.ts')];
+
+const undo: (() => Promise<void> | void)[] = [];
+
+afterAll(async () => {
+  for (const action of undo.splice(0).reverse()) await action();
+});
+
+/** A directory that is removed after the file's tests. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'functions-host-'));
+  undo.push(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return directory;
+}
+
+/** Starts a host that ends with the file's tests; rejects with the host's own message when it refuses. */
+export async function startHostProcess(app: string, options: Partial<FunctionsHostOptions> = {}): Promise<HostProcess> {
+  const all: FunctionsHostOptions = {
+    appDirectory: join(fixtures, app),
+    dataDirectory: options.dataDirectory ?? temporaryDirectory(),
+    fsync: 'never',
+    settings: {},
+    ...options,
+  };
+  const child = fork(program, [JSON.stringify(all)], { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const exited = once(child, 'exit');
+  const lines: string[] = [];
+  const answers: ((value: unknown) => void)[] = [];
+  const started = Promise.withResolvers<Extract<HostReport, { kind: 'started' }>>();
+  child.on('message', (report: HostReport) => {
+    if (report.kind === 'log') lines.push(report.line.replace(/^\[[^\]]+\] /, ''));
+    else if (report.kind === 'started') started.resolve(report);
+    else if (report.kind === 'refused') started.reject(new Error(report.message));
+    else answers.shift()?.(report.value);
+  });
+  child.on('exit', () => {
+    started.reject(new Error('The host process ended before it was ready.'));
+  });
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  undo.push(kill);
+  const ask = (command: HostCommand): Promise<unknown> =>
+    new Promise((resolve) => {
+      answers.push(resolve);
+      child.send(command);
+    });
+  const { url, keys } = await started.promise;
+  return {
+    ...{ url, keys, lines, kill },
+    ...hostCalls(url),
+    counters: async () => (await ask({ kind: 'counters' })) as Record<string, number>,
+    setFaults: async (plan) => {
+      await ask({ kind: 'setFaults', plan });
+    },
+    async line(pattern) {
+      for (;;) {
+        const found = lines.find((line) => pattern.test(line));
+        if (found !== undefined) return found;
+        await sleep(pollMs);
+      }
+    },
+    async close() {
+      await ask({ kind: 'close' });
+      await exited;
+    },
+  };
+}
+
+type HostCalls = Pick<HostProcess, 'request' | 'start' | 'raiseEvent' | 'status'>;
+
+function hostCalls(url: string): HostCalls {
+  const request: HostCalls['request'] = async (method, path, body, headers = {}) => {
+    const response = await fetch(`${url}/${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: jsonOrText(text) };
+  };
+  return {
+    request,
+    start: (name, instanceId, input = {}, query = '') =>
+      request('POST', `durabletask/orchestrators/${name}/${instanceId}${query}`, input),
+    raiseEvent: (instanceId, name, data) =>
+      request('POST', `durabletask/instances/${instanceId}/raiseEvent/${name}`, JSON.stringify(data)),
+    async status(instanceId, until = isFinished) {
+      for (;;) {
+        const { body } = await request('GET', `durabletask/instances/${instanceId}?showHistory=true`);
+        if (until(body as InstanceStatus)) return body as InstanceStatus;
+        await sleep(pollMs);
+      }
+    },
+  };
+}
+
+function isFinished({ runtimeStatus }: InstanceStatus): boolean {
+  return ['Completed', 'Failed', 'Terminated'].includes(runtimeStatus);
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
