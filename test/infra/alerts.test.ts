@@ -33,7 +33,8 @@ describe('the alerts', () => {
     'order-backlog',
     'pending-backlog',
     'intake-closed',
-    'expired-not-recovered',
+    'oldest-expired-record',
+    'oldest-pending-record',
     'service-bus-throttled',
     'cosmos-db-throttled',
   ])('watch for %s', (name) => {
