@@ -1,0 +1,106 @@
+/** `npm run demo`: starts the local stack in a temporary directory, lets orders flow and shows what becomes of them. */
+import { once } from 'node:events';
+import { findProjectRoot } from '../local/project.js';
+import { startStack } from '../local/stack.js';
+import type { Stack } from '../local/stack.js';
+import { removeStackFile, writeStackFile } from '../local/stack-file.js';
+import { demoUsage, parseDemoOptions } from './demo/options.js';
+import type { DemoOptions } from './demo/options.js';
+import { runDemo } from './demo/run-demo.js';
+import { createStackLog } from './demo/stack-log.js';
+import type { StackLog } from './demo/stack-log.js';
+import { CommandError, UsageError } from './errors.js';
+import { sendSmallFramesAtOnce } from './small-frames.js';
+import { createScreen } from './terminal/screen.js';
+
+const startedAt = Date.now();
+const screen = createScreen(process.stdout, process.env);
+const interrupt = new AbortController();
+
+async function main(args: readonly string[]): Promise<number> {
+  const options = parseDemoOptions(args);
+  if (options === 'help') {
+    screen.print(demoUsage);
+    return 0;
+  }
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => {
+      interrupt.abort(new CommandError('Stopped.'));
+    });
+  }
+  sendSmallFramesAtOnce();
+  const log = createStackLog();
+  try {
+    return await withStack(log, (stack) => perform(options, stack));
+  } catch (error) {
+    if (interrupt.signal.aborted && !(interrupt.signal.reason instanceof PartEndedError)) return 130;
+    for (const line of log.lastLines()) console.error(line);
+    throw interrupt.signal.aborted ? interrupt.signal.reason : error;
+  }
+}
+
+class PartEndedError extends CommandError {}
+
+async function withStack(log: StackLog, use: (stack: Stack) => Promise<number>): Promise<number> {
+  screen.print('Starting Service Bus, Cosmos DB and the function app …');
+  const stack = await startStack({
+    log: log.add,
+    onUnexpectedEnd: (part, reason) => {
+      interrupt.abort(new PartEndedError(`${part} ended unexpectedly (${reason}).`));
+    },
+  });
+  try {
+    screen.print(`They run after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.`);
+    screen.print();
+    return await use(stack);
+  } finally {
+    await stack.stop();
+  }
+}
+
+async function perform(options: DemoOptions, stack: Stack): Promise<number> {
+  const isAsExpected = await runDemo(options, { stack, screen, signal: interrupt.signal, startedAt });
+  if (options.keep) await stayUp(stack);
+  return isAsExpected ? 0 : 1;
+}
+
+async function stayUp(stack: Stack): Promise<void> {
+  const { connectionString, cosmosEndpoint, cosmosKey, hostUrl, hostKey, dataDirectory } = stack;
+  const key = hostKey === undefined ? {} : { hostKey };
+  const addresses = { connectionString, cosmosEndpoint, cosmosKey, hostUrl, ...key };
+  const other = writeStackFile(findProjectRoot(), { ...addresses, dataDirectory, pid: process.pid });
+  screen.print(`
+The stack stays up; Ctrl-C stops it and removes its data.
+
+  Service Bus     ${connectionString}
+  Cosmos DB       ${cosmosEndpoint}
+  function app    ${hostUrl}
+
+${other === undefined ? nextCommands : otherStackRuns(other.pid)}`);
+  try {
+    if (!interrupt.signal.aborted) await once(interrupt.signal, 'abort');
+    if (interrupt.signal.reason instanceof PartEndedError) throw interrupt.signal.reason;
+  } finally {
+    removeStackFile(findProjectRoot(), process.pid);
+  }
+}
+
+const nextCommands = `Try in another terminal:
+
+  npm run cli -- show agent-dies
+  npm run cli -- send --payment-token tok_declined --wait
+  npm run cli -- dead-letters orders
+  npm run cli -- watch`;
+
+function otherStackRuns(pid: number): string {
+  return `npm run cli uses another local stack, which was there before (process ${pid}).`;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  const isForeseen = error instanceof CommandError || error instanceof UsageError;
+  console.error(isForeseen ? error.message : error);
+  if (error instanceof UsageError) console.error(`\n${demoUsage}`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}
