@@ -1,0 +1,218 @@
+/** The state machine under random interleavings: I1–I5, A2–A3, U1, the budget, the outbox, and that every order ends. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { operatorVerbs } from '../../functions/operator/operate.js';
+import { isTerminal, stateRecordSchema } from '../../functions/state/state-record.js';
+import type { StateRecord } from '../../functions/state/state-record.js';
+import { createOrderWorld } from '../support/order-world.js';
+import type { Behaviour, OrderWorld } from '../support/order-world.js';
+
+const orderIds = ['A-1', 'B-2'] as const;
+const behaviours: readonly Behaviour[] = ['succeed', 'lostReply', 'silent', 'refuse', 'fail', 'defer'];
+
+/** One thing that happens; `pick` chooses among what there is. */
+interface Happening {
+  readonly kind:
+    'submit' | 'start' | 'turn' | 'serve' | 'deliver' | 'foreign' | 'supervise' | 'wait' | 'restart' | 'operate';
+  readonly process: number;
+  readonly pick: number;
+  readonly behaviour: Behaviour;
+}
+
+const happening = (kinds: readonly Happening['kind'][]): fc.Arbitrary<Happening> =>
+  fc.record({
+    kind: fc.constantFrom(...kinds),
+    process: fc.nat(2),
+    pick: fc.nat(1_000),
+    behaviour: fc.oneof({ weight: 3, arbitrary: fc.constant<Behaviour>('succeed') }, fc.constantFrom(...behaviours)),
+  });
+
+const ordinary = ['submit', 'start', 'start', 'turn', 'turn', 'turn', 'turn', 'serve', 'serve', 'serve'] as const;
+const disturbing = [
+  'deliver',
+  'deliver',
+  'deliver',
+  'foreign',
+  'supervise',
+  'supervise',
+  'wait',
+  'wait',
+  'restart',
+] as const;
+
+/** Several happenings at the same time, one after the other. */
+const storyOf = (kinds: readonly Happening['kind'][]): fc.Arbitrary<Happening[][]> =>
+  fc.array(fc.array(happening(kinds), { minLength: 1, maxLength: 3 }), { minLength: 20, maxLength: 70 });
+
+type Handler = (world: OrderWorld, happening: Happening) => Promise<void>;
+
+const nothing = Promise.resolve();
+
+const chosen = <Item>(items: readonly Item[], pick: number): Item | undefined =>
+  items[pick % Math.max(1, items.length)];
+const orderOf = (pick: number): string => chosen(orderIds, pick) ?? 'A-1';
+const foreignToken = '99999999-9999-4999-8999-999999999999';
+
+const handlers: Readonly<Record<Happening['kind'], Handler>> = {
+  submit: (world, { process, pick }) => world.submit(process, orderOf(pick)),
+  start: (world, { process }) => world.start(process),
+  turn: (world, { process, pick, behaviour }) => {
+    const attempt = chosen(world.attempts, pick);
+    return attempt === undefined ? nothing : world.turn(process, attempt, behaviour);
+  },
+  serve: (world, { pick, behaviour }) => {
+    const request = chosen(world.requests(), pick);
+    return request === undefined ? nothing : world.serve(request, behaviour);
+  },
+  deliver: (world, { process, pick }) => {
+    const reply = chosen(world.replies, pick);
+    return reply === undefined ? nothing : world.deliver(process, reply);
+  },
+  foreign: (world, { process, pick }) => {
+    const reply = chosen(world.replies, pick);
+    return reply === undefined ? nothing : world.deliver(process, { ...reply, replyToken: foreignToken });
+  },
+  supervise: (world, { process }) => world.supervise(process),
+  operate: (world, { process, pick }) =>
+    world.operate(process, orderOf(pick), chosen(operatorVerbs, pick) ?? 'resubmit'),
+  restart: (world, { process }) => {
+    world.restart(process);
+    return nothing;
+  },
+  wait: (world, { pick }) => {
+    world.clock.advance(chosen([100, 1_000, 5_000, 20_000], pick) ?? 0);
+    return nothing;
+  },
+};
+
+/** Watches every write to the state store and keeps what must be counted. */
+function watch(world: OrderWorld): { readonly endings: Map<string, number> } {
+  const endings = new Map<string, number>();
+  const usedInstanceIds = new Set<string>();
+  const put = world.database.put.bind(world.database);
+  world.database.put = (document) => {
+    const before = world.database.documents.get(document.id)?.document as StateRecord | undefined;
+    const after = stateRecordSchema.parse(document);
+    checkWrite(before, after);
+    if (after.lockedBy !== null && after.lockedBy !== before?.lockedBy) {
+      expect(usedInstanceIds.has(after.lockedBy), `I3: ${after.lockedBy} is used twice`).toBe(false);
+      usedInstanceIds.add(after.lockedBy);
+    }
+    const hasEnded = isTerminal(after) && before?.processState !== after.processState;
+    if (hasEnded) endings.set(after.orderId, (endings.get(after.orderId) ?? 0) + 1);
+    put(document);
+  };
+  return { endings };
+}
+
+function checkWrite(before: StateRecord | undefined, after: StateRecord): void {
+  checkOwner(before, after);
+  checkCounts(after);
+  if (before === undefined) return;
+  const isByOperator = after.history.at(-1)?.actor === 'operator';
+  const leavesTerminal = isTerminal(before) && after.processState !== before.processState;
+  if (leavesTerminal) expect(isByOperator, 'I4').toBe(true);
+  if (!isByOperator) expect([0, 1], 'one failure at a time').toContain(after.failureCount - before.failureCount);
+}
+
+function checkOwner(before: StateRecord | undefined, after: StateRecord): void {
+  const isClaim = after.lockedBy !== null && after.lockedBy !== before?.lockedBy;
+  expect(after.attempt, 'I3').toBe((before?.attempt ?? 0) + (isClaim ? 1 : 0));
+  if (isClaim) expect(after.completeBy, 'I5').not.toBeNull();
+}
+
+function checkCounts(record: StateRecord): void {
+  const { budget, outbox, outboxSeq, compensation, steps } = record;
+  expect(budget.spent, 'budget').toBeLessThanOrEqual(budget.allowed);
+  expect(budget.spent, 'budget').toBeGreaterThanOrEqual(0);
+  const intents = compensation.map(({ stepId }) => stepId);
+  const begun = steps.filter(({ requestId }) => requestId !== null).map(({ id }) => id);
+  expect(intents, 'A2').toEqual(expect.arrayContaining(begun));
+  expect(Math.max(0, ...outbox.map(({ seq }) => seq)), 'outbox').toBeLessThanOrEqual(outboxSeq);
+}
+
+/** Faults stop, agents answer, time passes: what is left must end. */
+async function settle(world: OrderWorld): Promise<void> {
+  world.stopFaults();
+  for (const orderId of orderIds) await world.submit(0, orderId);
+  for (let round = 0; round < 80; round += 1) {
+    world.clock.advance(3_000);
+    await world.start(0);
+    for (let wakes = 0; wakes < 2; wakes += 1) {
+      for (const attempt of world.attempts) await world.turn(1, attempt, 'succeed');
+      const known = world.replies.length;
+      for (const request of world.requests()) await world.serve(request, 'succeed');
+      for (const reply of world.replies.slice(known)) await world.deliver(2, reply);
+    }
+    for (const attempt of world.attempts) await world.turn(1, attempt, 'succeed');
+    await world.supervise(0);
+    if (orderIds.every((orderId) => hasEnded(world.database.record(orderId)))) return;
+  }
+}
+
+const hasEnded = (record: StateRecord): boolean => isTerminal(record) && record.outbox.length === 0;
+
+function checkEnd(world: OrderWorld, record: StateRecord, endings: number): void {
+  const { orderId } = record;
+  expect(hasEnded(record), `every order ends: ${JSON.stringify(record)}`).toBe(true);
+  const statuses = world.sender.queued('status-web-shop').filter(({ correlationId }) => correlationId === orderId);
+  const seqs = statuses.map(({ body }) => (body as { seq: number }).seq);
+  expect(seqs, 'one status a number').toEqual([...new Set(seqs)]);
+  const kinds = statuses.map(({ body }) => (body as { status: string }).status);
+  expect(kinds.filter((kind) => kind === 'OrderReceived')).toHaveLength(1);
+  expect(
+    kinds.filter((kind) => kind === 'OrderCompleted' || kind === 'OrderFailed'),
+    'one status an ending',
+  ).toHaveLength(endings);
+  const entries = ['payment', 'inventory', 'shipping'].map((service) => world.ledger.get(`${orderId}.${service}`));
+  if (record.processState === 'Processed') {
+    for (const entry of entries)
+      expect(entry).toMatchObject({ effect: { key: expect.any(String) as string }, undo: null });
+  }
+  const wasSkipped = record.history.some(({ note }) => note.startsWith('skip undo'));
+  if (record.processState === 'Compensated' && !wasSkipped) {
+    for (const entry of entries) expect((entry?.effect ?? null) === null || entry?.undo !== null, 'U1').toBe(true);
+  }
+}
+
+async function live(
+  story: readonly (readonly Happening[])[],
+  seed: number,
+  faultProbability: number,
+): Promise<OrderWorld> {
+  const world = createOrderWorld(seed, faultProbability);
+  const { endings } = watch(world);
+  for (const moment of story) await Promise.all(moment.map((one) => handlers[one.kind](world, one)));
+  await settle(world);
+  for (const orderId of orderIds) checkEnd(world, world.database.record(orderId), endings.get(orderId) ?? 0);
+  return world;
+}
+
+describe('orders under random interleavings', () => {
+  it('keep the invariants and end, without faults of the store', async () => {
+    await fc.assert(
+      fc.asyncProperty(storyOf([...ordinary, ...disturbing]), fc.nat(), async (story, seed) => {
+        await live(story, seed, 0);
+      }),
+      { numRuns: 200, seed: 2 },
+    );
+  });
+
+  it('keep the invariants and end, with lost acknowledgements, conflicts and outages', async () => {
+    await fc.assert(
+      fc.asyncProperty(storyOf([...ordinary, ...disturbing]), fc.nat(), async (story, seed) => {
+        await live(story, seed, 0.15);
+      }),
+      { numRuns: 400, seed: 3 },
+    );
+  });
+
+  it('keep the invariants and end, with an operator who acts at any time (T83)', async () => {
+    await fc.assert(
+      fc.asyncProperty(storyOf([...ordinary, ...disturbing, 'operate', 'operate']), fc.nat(), async (story, seed) => {
+        await live(story, seed, 0.1);
+      }),
+      { numRuns: 400, seed: 4 },
+    );
+  });
+});

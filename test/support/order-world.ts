@@ -1,0 +1,316 @@
+/**
+ * A whole order system in memory for the property tests: several processes with stale caches and lost acknowledgements
+ * over one state store, attempts that wake when the test says so, agents over a real ledger. The rules are the app's own;
+ * only the technology is replaced.
+ */
+import type { AgentReply } from '../../functions/contracts/agent-reply.js';
+import type { AgentRequest } from '../../functions/contracts/agent-request.js';
+import { recordEffect } from '../../functions/demo/ledger.js';
+import type { LedgerEntry, LedgerStore } from '../../functions/demo/ledger.js';
+import { operate } from '../../functions/operator/operate.js';
+import type { OperatorVerb } from '../../functions/operator/operate.js';
+import { advanceAttempt } from '../../functions/scheduler/advance.js';
+import type { Dispatched } from '../../functions/scheduler/attempt-messages.js';
+import { requestForActivity } from '../../functions/scheduler/agent-request-builder.js';
+import { handleReply } from '../../functions/scheduler/handle-reply.js';
+import { startPending } from '../../functions/scheduler/start-pending.js';
+import { TransientError } from '../../functions/state/errors.js';
+import type { Orchestrations, OrdersDatabase, StateStore } from '../../functions/state/ports.js';
+import type { TransitionDeps } from '../../functions/status/apply-transition.js';
+import { submitOrder } from '../../functions/submit/submit-order.js';
+import { recoverExpired } from '../../functions/supervisor/recover-expired.js';
+import { claimLeaseMs, maxFailures, orderMessage, recoveryPolicy, stepDeadlineMs, workflowV1 } from './builders.js';
+import { faultyStore, seededRandom } from './faulty.js';
+import type { Fault } from './faulty.js';
+import { createManualClock } from './manual-clock.js';
+import type { ManualClock } from './manual-clock.js';
+import { createMemoryOrdersDatabase, createMemoryStateDatabase, createMemoryStateStore } from './memory-stores.js';
+import type { MemoryStateDatabase } from './memory-stores.js';
+import { createRecordingSender, createRecordingTelemetry } from './recording.js';
+import type { RecordingSender, RecordingTelemetry } from './recording.js';
+
+/** How an agent treats one request. `lostReply`: done, but nobody hears of it. */
+export type Behaviour = 'succeed' | 'lostReply' | 'silent' | 'refuse' | 'fail' | 'defer';
+
+/** One attempt's orchestration, which wakes only in {@link OrderWorld.turn}. */
+interface Attempt {
+  readonly instanceId: string;
+  readonly orderId: string;
+  phase: 'advancing' | 'waiting' | 'over';
+  failures: number;
+  turns: number;
+  dispatched: Dispatched | undefined;
+  reply: AgentReply | undefined;
+  readonly inbox: AgentReply[];
+}
+
+/** The system as the tests drive it. */
+export interface OrderWorld {
+  readonly clock: ManualClock;
+  readonly database: MemoryStateDatabase;
+  readonly ledger: Map<string, LedgerEntry>;
+  readonly sender: RecordingSender;
+  readonly telemetry: RecordingTelemetry;
+  readonly attempts: readonly Attempt[];
+  readonly replies: readonly AgentReply[];
+  readonly requests: () => readonly AgentRequest[];
+  submit(process: number, orderId: string): Promise<void>;
+  start(process: number): Promise<void>;
+  /** Wakes an attempt in some process: it advances, or looks at its inbox and its timer. */
+  turn(process: number, attempt: Attempt, behaviour: Behaviour): Promise<void>;
+  /** An agent takes a request, for the first time or again, in time or late. */
+  serve(request: AgentRequest, behaviour: Behaviour): Promise<void>;
+  deliver(process: number, reply: AgentReply): Promise<void>;
+  supervise(process: number): Promise<void>;
+  operate(process: number, orderId: string, verb: OperatorVerb): Promise<void>;
+  /** A process dies and comes back with an empty memory. */
+  restart(process: number): void;
+  stopFaults(): void;
+}
+
+const processCount = 3;
+
+/** Creates a world whose stores fail with the given probability, the same way for the same seed. */
+export function createOrderWorld(seed: number, faultProbability: number): OrderWorld {
+  const random = seededRandom(seed);
+  const clock = createManualClock();
+  const database = createMemoryStateDatabase();
+  const orders = createMemoryOrdersDatabase();
+  const ledger = new Map<string, LedgerEntry>();
+  const sender = createRecordingSender();
+  const telemetry = createRecordingTelemetry();
+  const attempts: Attempt[] = [];
+  const replies: AgentReply[] = [];
+  const served = new Set<string>();
+  const refusedKeys = new Set<string>();
+  let probability = faultProbability;
+
+  const nextFault = (): Fault => {
+    if (random() >= probability) return 'none';
+    return (['unavailable', 'lostAcknowledgement', 'conflict'] as const)[Math.floor(random() * 3)] ?? 'none';
+  };
+  const newStore = (): StateStore => faultyStore(createMemoryStateStore(database), nextFault);
+  const stores = Array.from({ length: processCount }, newStore);
+  const depsOf = (process: number): TransitionDeps & { orders: OrdersDatabase } => {
+    const store = stores[process];
+    if (store === undefined) throw new Error(`no process ${process}`);
+    return { store, clock, sender, telemetry, orders };
+  };
+  const orchestrations = createAttemptRuntime(attempts, () => nextFault() !== 'none');
+
+  const serve = async (request: AgentRequest, behaviour: Behaviour): Promise<AgentReply | undefined> => {
+    const isFirst = !served.has(request.requestId);
+    served.add(request.requestId);
+    if (behaviour === 'refuse') refusedKeys.add(request.idempotencyKey);
+    const remote = { ledger, isRefused: refusedKeys.has(request.idempotencyKey) };
+    const outcome = await serveOverLedger(request, behaviour === 'defer' && !isFirst ? 'silent' : behaviour, remote);
+    const { requestId, replyToken, orderId, attempt, stepId } = request;
+    return outcome && { schemaVersion: 1, requestId, replyToken, orderId, attempt, stepId, ...outcome };
+  };
+
+  return {
+    clock,
+    database,
+    ledger,
+    sender,
+    telemetry,
+    attempts,
+    replies,
+    requests: () =>
+      ['payment-requests', 'shipping-requests'].flatMap((queue) =>
+        sender.queued(queue).map(({ body }) => body as AgentRequest),
+      ),
+    submit: async (process, orderId) => {
+      const gate = { mode: () => Promise.resolve('open' as const), mayStartNow: () => false };
+      const policy = {
+        applications: ['web-shop'],
+        workflow: workflowV1,
+        maxAttempts: maxFailures,
+        orderLifetimeMs: 3_600_000,
+        busyRetryAfterMs: 1_000,
+      };
+      const message = { body: orderMessage({ orderId }), messageId: orderId, traceparent: null };
+      const startNow = (): Promise<void> => Promise.resolve();
+      await ignoringTransient(submitOrder(message, { ...depsOf(process), gate, policy, startNow }));
+    },
+    start: async (process) => {
+      const policy = {
+        claimLeaseMs,
+        releaseBackoffMs: 100,
+        pageSize: 2,
+        maxPerRun: 10,
+        concurrency: 2,
+        normalShare: 0.2,
+      };
+      await ignoringTransient(startPending(10, { ...depsOf(process), orchestrations, policy }));
+    },
+    turn: async (process, attempt, behaviour) => {
+      const deps = { ...depsOf(process), policy: { stepDeadlineMs } };
+      const fenced = { ...deps, store: fencedBy(attempt.instanceId, deps.store, database) };
+      if (attempt.phase === 'waiting') awaitReply(attempt, clock);
+      if (attempt.phase !== 'advancing') return;
+      await advanceOnce(attempt, fenced);
+      await runActivity(attempt, async (input) => {
+        const request = await ignoringTransient(requestForActivity(input, deps));
+        return request && serve(request, behaviour);
+      });
+    },
+    serve: async (request, behaviour) => {
+      const reply = await serve(request, behaviour);
+      if (reply !== undefined) replies.push(reply);
+    },
+    deliver: async (process, reply) => {
+      await ignoringTransient(handleReply(reply, { ...depsOf(process), orchestrations }));
+    },
+    supervise: async (process) => {
+      const limits = { windowMs: 60_000, pageSize: 2, maxPerRun: 10, maxRequestCharge: 1_000 };
+      await ignoringTransient(recoverExpired({ ...depsOf(process), random, policy: { ...recoveryPolicy, ...limits } }));
+    },
+    operate: async (process, orderId, verb) => {
+      const policy = { budgetGrant: 30, orderLifetimeMs: 3_600_000 };
+      const body = { reason: 'by the book', stepId: 'payment' };
+      await ignoringTransient(operate(verb, { orderId, body }, { ...depsOf(process), policy }));
+    },
+    restart: (process) => {
+      stores[process] = newStore();
+    },
+    stopFaults: () => {
+      probability = 0;
+    },
+  };
+}
+
+/** Every caller of the app's functions has a retry of its own: the queue, the timer, Durable, the operator. */
+async function ignoringTransient<Result>(work: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof TransientError) return undefined;
+    throw error;
+  }
+}
+
+/** The runtime: knows an attempt from its start on; a start may fail in every way. */
+function createAttemptRuntime(attempts: Attempt[], isDisturbed: () => boolean): Orchestrations {
+  const find = (instanceId: string): Attempt | undefined =>
+    attempts.find((attempt) => attempt.instanceId === instanceId);
+  return {
+    start: (instanceId, { orderId }) => {
+      if (isDisturbed())
+        return isDisturbed() ? Promise.resolve('refused') : Promise.reject(new TransientError('no runtime'));
+      const fresh = { phase: 'advancing', failures: 0, turns: 0, dispatched: undefined, reply: undefined } as const;
+      if (find(instanceId) === undefined) attempts.push({ instanceId, orderId, ...fresh, inbox: [] });
+      return isDisturbed() ? Promise.reject(new TransientError('started, but no answer')) : Promise.resolve('started');
+    },
+    exists: (instanceId) => Promise.resolve(find(instanceId) !== undefined),
+    raiseEvent: (instanceId, _name, payload) => {
+      const attempt = find(instanceId);
+      attempt?.inbox.push(payload as AgentReply);
+      return Promise.resolve(attempt === undefined ? 'unknown' : 'raised');
+    },
+  };
+}
+
+/** I1: whatever an attempt writes, the record was its own before. */
+function fencedBy(instanceId: string, store: StateStore, database: MemoryStateDatabase): StateStore {
+  return {
+    ...store,
+    replaceIfUnchanged: async (record, etag) => {
+      const before = database.documents.get(record.orderId);
+      if (before?.etag === etag && before.document['lockedBy'] !== instanceId) {
+        throw new Error(`I1: ${instanceId} writes a record of ${String(before.document['lockedBy'])}`);
+      }
+      return store.replaceIfUnchanged(record, etag);
+    },
+  };
+}
+
+async function advanceOnce(attempt: Attempt, deps: Parameters<typeof advanceAttempt>[1]): Promise<void> {
+  const { instanceId, orderId, reply } = attempt;
+  const result = await ignoringTransient(
+    advanceAttempt({ orderId, instanceId, replyToken: tokenOf(attempt), reply }, deps),
+  );
+  if (result === undefined) {
+    attempt.failures += 1;
+    if (attempt.failures >= 4) attempt.phase = 'over';
+    return;
+  }
+  attempt.failures = 0;
+  attempt.dispatched = result.kind === 'dispatched' ? result : undefined;
+  attempt.phase = result.kind === 'dispatched' ? 'waiting' : 'over';
+}
+
+async function runActivity(
+  attempt: Attempt,
+  run: (input: { orderId: string; requestId: string; replyToken: string }) => Promise<AgentReply | undefined>,
+): Promise<void> {
+  const { dispatched, orderId, phase } = attempt;
+  if (phase !== 'waiting' || dispatched?.transport !== 'activity') return;
+  const reply = await run({ orderId, requestId: dispatched.requestId, replyToken: tokenOf(attempt) });
+  if (reply === undefined) attempt.phase = 'over';
+  else take(attempt, reply);
+}
+
+/** The race of the reply against the deadline, with the same checks as the orchestrator makes. */
+function awaitReply(attempt: Attempt, clock: ManualClock): void {
+  const { dispatched } = attempt;
+  if (dispatched === undefined) return;
+  const isExpected = (reply: AgentReply): boolean =>
+    reply.requestId === dispatched.requestId && reply.replyToken === tokenOf(attempt);
+  const reply = attempt.inbox.find(isExpected);
+  if (clock.now() >= dispatched.completeBy) attempt.phase = 'over';
+  else if (reply !== undefined) take(attempt, reply);
+}
+
+function take(attempt: Attempt, reply: AgentReply): void {
+  attempt.reply = reply;
+  attempt.turns += 1;
+  attempt.phase = 'advancing';
+}
+
+function tokenOf({ instanceId, turns }: Attempt): string {
+  const digits = Buffer.from(`${instanceId}.${turns}`).toString('hex');
+  return `00000000-0000-4000-8000-${digits.slice(-12).padStart(12, '0')}`;
+}
+
+/**
+ * A remote service behind an agent: idempotent by key, fenced by token. What it has done it can't refuse any more, and
+ * what it has refused it refuses again.
+ */
+async function serveOverLedger(
+  request: AgentRequest,
+  behaviour: Behaviour,
+  { ledger, isRefused }: { readonly ledger: Map<string, LedgerEntry>; readonly isRefused: boolean },
+): Promise<Pick<AgentReply, 'outcome' | 'error' | 'retryAfterMs'> | undefined> {
+  const { orderId, stepId: service, action, idempotencyKey: key, fencingToken: token } = request;
+  if (behaviour === 'silent') return undefined;
+  if (behaviour === 'defer') return { outcome: 'deferred', retryAfterMs: 1_000 };
+  const isNegative = isRefused || behaviour === 'fail';
+  if (isNegative && !isDone(ledger.get(`${orderId}.${service}`), action)) {
+    return { outcome: isRefused ? 'refused' : 'failed', error: { code: 'No', message: '' } };
+  }
+  const answer = await recordEffect(memoryLedger(ledger), { orderId, service, action, key, token });
+  if (answer.kind === 'staleToken' || behaviour === 'lostReply') return undefined;
+  return answer.kind === 'done'
+    ? { outcome: 'succeeded' }
+    : { outcome: 'refused', error: { code: 'Undone', message: '' } };
+}
+
+function isDone(entry: LedgerEntry | undefined, action: AgentRequest['action']): boolean {
+  return entry !== undefined && (action === 'do' ? entry.effect : entry.undo) !== null;
+}
+
+function memoryLedger(entries: Map<string, LedgerEntry>): LedgerStore {
+  return {
+    get: (orderId, service) => {
+      const entry = entries.get(`${orderId}.${service}`);
+      return Promise.resolve(entry && { entry, etag: JSON.stringify(entry) });
+    },
+    put: (entry, etag) => {
+      const current = entries.get(entry.id);
+      const isUnchanged = (current && JSON.stringify(current)) === etag;
+      if (isUnchanged) entries.set(entry.id, entry);
+      return Promise.resolve(isUnchanged);
+    },
+  };
+}
