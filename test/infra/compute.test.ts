@@ -36,7 +36,10 @@ function ownSettings(deployment: Deployment): readonly string[] {
 
 describe('the settings of the app', () => {
   it.each(deployments)('in the %s deployment are exactly those of the schema that Azure needs', (deployment) => {
-    expect([...ownSettings(deployment)].sort()).toEqual(known.filter((name) => !laptopOnly.includes(name)).sort());
+    const advice = 'put a new setting into infra/app-settings.json, then run "node infra/checks/golden.mjs overwrite"';
+    expect([...ownSettings(deployment)].sort(), advice).toEqual(
+      known.filter((name) => !laptopOnly.includes(name)).sort(),
+    );
   });
 
   it('in local.settings.sample.json are exactly those of the schema that a laptop needs', () => {
