@@ -50,6 +50,8 @@ export interface InstanceStatus {
 
 export const fixtures = join(import.meta.dirname, '..', 'fixtures', 'functions-host');
 
+type StartedReport = Extract<HostReport, { readonly kind: 'started' }>;
+
 const pollMs = 5;
 const program = join(import.meta.dirname, 'functions-host-child.ts');
 const execArgv = ['--no-warnings', '--import', join(import.meta.dirname, 'register-typescript.ts')];
@@ -60,10 +62,15 @@ afterAll(async () => {
   for (const action of undo.splice(0).reverse()) await action();
 });
 
+/** Registers what must be closed or removed after the file's tests. */
+export function cleanUp(action: () => Promise<void> | void): void {
+  undo.push(action);
+}
+
 /** A directory that is removed after the file's tests. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'functions-host-'));
-  undo.push(() => {
+  cleanUp(() => {
     rmSync(directory, { recursive: true, force: true });
   });
   return directory;
@@ -82,27 +89,28 @@ export async function startHostProcess(app: string, options: Partial<FunctionsHo
   const exited = once(child, 'exit');
   const lines: string[] = [];
   const answers: ((value: unknown) => void)[] = [];
-  const started = Promise.withResolvers<Extract<HostReport, { kind: 'started' }>>();
-  child.on('message', (report: HostReport) => {
-    if (report.kind === 'log') lines.push(report.line.replace(/^\[[^\]]+\] /, ''));
-    else if (report.kind === 'started') started.resolve(report);
-    else if (report.kind === 'refused') started.reject(new Error(report.message));
-    else answers.shift()?.(report.value);
-  });
-  child.on('exit', () => {
-    started.reject(new Error('The host process ended before it was ready.'));
+  const started = new Promise<StartedReport>((resolve, reject) => {
+    child.on('message', (report: HostReport) => {
+      if (report.kind === 'log') lines.push(report.line.replace(/^\[[^\]]+\] /, ''));
+      else if (report.kind === 'started') resolve(report);
+      else if (report.kind === 'refused') reject(new Error(report.message));
+      else answers.shift()?.(report.value);
+    });
+    child.on('exit', () => {
+      reject(new Error('The host process ended before it was ready.'));
+    });
   });
   const kill = async (): Promise<void> => {
     child.kill('SIGKILL');
     await exited;
   };
-  undo.push(kill);
+  cleanUp(kill);
   const ask = (command: HostCommand): Promise<unknown> =>
     new Promise((resolve) => {
       answers.push(resolve);
       child.send(command);
     });
-  const { url, keys } = await started.promise;
+  const { url, keys } = await started;
   return {
     ...{ url, keys, lines, kill },
     ...hostCalls(url),
