@@ -1,4 +1,12 @@
-/** What an agent knows of a remote service, whatever its protocol. */
+/**
+ * What an agent knows of a remote service, whatever its protocol.
+ *
+ * What the pattern asks of a remote service:
+ * RS1 Calls with one idempotency key have one effect and one answer; a refusal is remembered under its key too, so that a
+ *     repeated request cannot succeed after the order was undone (T24).
+ * RS2 A call with a lower fencing token than one seen for the order is refused (R101).
+ * RS3 An undo of something never done succeeds and leaves a tombstone: the late *do* is then refused (T73).
+ */
 
 /** One call that may have a side effect. */
 export interface RemoteCall {

@@ -59,6 +59,9 @@ export const settingsSchema = z.object({
   EXTENDED_RETRIES: wholeNumber(0, 100).describe('Further attempts, each after an extended wait.'),
   EXTENDED_WAIT_MS: milliseconds(1_000, 168 * hour).describe('The extended wait.'),
   WORKFLOW_VERSION: wholeNumber(1, 2).describe('Workflow version of new orders; running orders keep theirs.'),
+  MAX_CALLS_PER_STEP: wholeNumber(1, 10_000).describe(
+    'Calls to a remote service that one step may cause, all layers multiplied.',
+  ),
   ORDER_LIFETIME_MS: milliseconds(1_000, 720 * hour).describe('Task-level deadline of an order.'),
   SUPERVISOR_SCHEDULE: schedule.describe('When the supervisor looks for expired attempts.'),
   SUPERVISOR_GRACE_MS: milliseconds(0, hour).describe('How long past its deadline an attempt is left alone.'),

@@ -81,7 +81,8 @@ const invoice: WorkflowStep = {
   payload: (order) => ({ customerId: order.customerId, amountMinor: orderTotalMinor(order), currency: order.currency }),
 };
 
-const workflows: readonly Workflow[] = [
+/** Every version that this build knows. */
+export const workflows: readonly Workflow[] = [
   { version: 1, steps: [payment, inventory, shipping] },
   { version: 2, steps: [payment, inventory, shipping, invoice] },
 ];
@@ -99,6 +100,11 @@ export function findStep(workflow: Workflow, stepId: string): WorkflowStep | und
 /** Calls to the remote service that one dispatch of this step can cause: the allowance on every delivery (R50, T70). */
 export function dispatchCost(step: WorkflowStep): number {
   return step.callAllowance * step.maxDeliveryCount;
+}
+
+/** The calls that one step may cause over all attempts of an order: every retrying layer multiplied (T70). */
+export function callsPerStep(step: WorkflowStep, maxAttempts: number): number {
+  return maxAttempts * dispatchCost(step);
 }
 
 /** All calls that an order may cause at its remote services while moving forward (R50). */
