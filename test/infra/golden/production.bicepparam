@@ -14,6 +14,7 @@ param schedulerCapacity = 3
 param demoRemotesEnabled = false
 param settingOverrides = [
   'MAX_FAILURES=5'
+  'MAX_CALLS_PER_STEP=28'
   'PAYMENT_URL=https://payment.example.com/'
   'INVENTORY_URL=https://inventory.example.com/'
   'SHIPPING_URL=https://shipping.example.com/?tier=1'
