@@ -18,6 +18,8 @@ export interface HostProcess {
   readonly lines: readonly string[];
   counters(): Promise<Record<string, number>>;
   setFaults(plan?: FaultPlan): Promise<void>;
+  /** Resolves when the console has this many lines, or the process is gone. */
+  linesReach(count: number): Promise<void>;
   /** Resolves with the first console line that fits, now or later. */
   line(pattern: RegExp): Promise<string>;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<HostAnswer>;
@@ -45,7 +47,14 @@ export interface InstanceStatus {
   readonly input: unknown;
   readonly output: unknown;
   readonly customStatus: unknown;
-  readonly historyEvents?: readonly { readonly EventType: string; readonly Name?: string }[];
+  readonly historyEvents?: readonly ShownEvent[];
+}
+
+export interface ShownEvent {
+  readonly EventType: string;
+  readonly Name?: string;
+  readonly TaskScheduledId?: number;
+  readonly TimerId?: number;
 }
 
 export const fixtures = join(import.meta.dirname, '..', 'fixtures', 'functions-host');
@@ -124,6 +133,9 @@ export async function startHostProcess(app: string, options: Partial<FunctionsHo
         if (found !== undefined) return found;
         await sleep(pollMs);
       }
+    },
+    async linesReach(count) {
+      while (lines.length < count && child.exitCode === null) await sleep(1);
     },
     async close() {
       await ask({ kind: 'close' });

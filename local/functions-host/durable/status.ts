@@ -89,16 +89,19 @@ function timeParameter(query: URLSearchParams, name: string): string | undefined
   return time.toISOString();
 }
 
+/** JSON leaves out the fields that the event does not have. */
 function shownEvent(event: HistoryEvent, { withInput, withOutputs }: StatusOptions): object {
+  const { Timestamp, Name, TaskScheduledId, TimerId, FireAt, Reason } = event;
   return {
     EventType: typeNames.get(event.EventType) ?? String(event.EventType),
-    Timestamp: event.Timestamp,
-    ...(event.Name === undefined ? {} : { Name: event.Name }),
-    ...(event.FireAt === undefined ? {} : { FireAt: event.FireAt }),
-    ...(event.Reason === undefined ? {} : { Reason: event.Reason }),
-    ...(withInput && event.Input !== undefined ? { Input: parsed(event.Input) } : {}),
-    ...(withOutputs && event.Result !== undefined ? { Result: parsed(event.Result) } : {}),
+    ...{ Timestamp, Name, TaskScheduledId, TimerId, FireAt, Reason },
+    Input: withInput ? parsedIfThere(event.Input) : undefined,
+    Result: withOutputs ? parsedIfThere(event.Result) : undefined,
   };
+}
+
+function parsedIfThere(json: string | null | undefined): unknown {
+  return json === undefined ? undefined : parsed(json);
 }
 
 function parsed(json: string | null): unknown {
