@@ -7,7 +7,7 @@ param insightsName string
 param location string
 param tags resourceTags
 param principalId string
-@description('The operators\' group, which may read telemetry; empty: nobody.')
+@description('The operators\' group, which may read telemetry, alerts and metrics; empty: nobody.')
 param operatorPrincipalId string
 param retentionInDays int
 @description('Gigabytes a day after which the workspace stops taking logs: the guard against a runaway bill.')
@@ -50,9 +50,9 @@ resource publisher 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
   }
 }
 
+// On the whole group: alerts, metrics and the workbook are resources of their own.
 resource reader 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (!empty(operatorPrincipalId)) {
-  scope: workspace
-  name: guid(workspace.id, operatorPrincipalId, roles.monitoringReader)
+  name: guid(resourceGroup().id, operatorPrincipalId, roles.monitoringReader)
   properties: {
     principalId: operatorPrincipalId
     principalType: 'Group'
