@@ -127,7 +127,12 @@ function createBroker(context: BrokerContext, listener: Listener, close: () => P
   return {
     port: listener.port,
     connectionString: connectionString(listener.port),
-    counters: () => ({ ...counters.read(), ...gauges(namespace), connections: listener.clients.size }),
+    counters: () => ({
+      ...counters.read(),
+      ...gauges(namespace),
+      ...prefixed('faults.', faults.counters()),
+      connections: listener.clients.size,
+    }),
     setFaults: (plan) => {
       checkFaultPlan(plan);
       faults.replace(plan);
@@ -146,6 +151,10 @@ function doWhatIsDue(namespace: Namespace, now: number): number {
   for (const queue of namespace.queues()) queue.expireDue(now);
   for (const queue of namespace.queues()) next = Math.min(next, queue.nextDue());
   return next;
+}
+
+function prefixed(prefix: string, numbers: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(numbers).map(([name, number]) => [prefix + name, number]));
 }
 
 function gauges(namespace: Namespace): Record<string, number> {

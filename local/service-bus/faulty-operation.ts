@@ -9,6 +9,8 @@ export interface Operation<T> {
   readonly entity: string;
   /** Does it durably, without telling the client. */
   readonly run: () => Promise<T>;
+  /** Does it a second time, past what keeps repeats out; absent: `run` once more. */
+  readonly runAgain?: () => Promise<T>;
   readonly answer: (result: T) => void;
   /** Answers as if it had been done; where that is impossible, does nothing: the request is lost. */
   readonly pretend: () => void;
@@ -91,7 +93,7 @@ async function performFaulty<T>(context: BrokerContext, operation: Operation<T>,
       return;
     case 'duplicate':
       await operation.run();
-      operation.answer(await operation.run());
+      operation.answer(await (operation.runAgain ?? operation.run)());
       return;
     case 'delay':
     case 'pause':

@@ -4,7 +4,12 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ServiceBusClient, type ServiceBusReceivedMessage, type ServiceBusReceiver } from '@azure/service-bus';
+import {
+  ServiceBusClient,
+  type RetryOptions,
+  type ServiceBusReceivedMessage,
+  type ServiceBusReceiver,
+} from '@azure/service-bus';
 import { afterEach } from 'vitest';
 import { startBroker, type Broker, type BrokerOptions } from '../../local/service-bus/index.js';
 import { createManualClock, type ManualClock } from './service-bus-clock.js';
@@ -65,9 +70,9 @@ export async function startTestBroker(
 }
 
 /** A client that reports failures at once instead of after the SDK's minute of retries. */
-export function createClient(connectionString: string): ServiceBusClient {
+export function createClient(connectionString: string, retryOptions: RetryOptions = {}): ServiceBusClient {
   const client = new ServiceBusClient(connectionString, {
-    retryOptions: { maxRetries: 0, timeoutInMs: 3000, retryDelayInMs: 10 },
+    retryOptions: { maxRetries: 0, timeoutInMs: 3000, retryDelayInMs: 10, ...retryOptions },
   });
   cleanUp(() => client.close());
   return client;

@@ -45,6 +45,7 @@ export class Producer {
       name: 'send',
       entity: this.#queue.name,
       run: () => this.#enqueue(messages),
+      runAgain: () => this.#duplicate(messages),
       answer: (error) => {
         this.#settle(delivery, error === undefined ? accepted : rejected(error));
       },
@@ -81,6 +82,13 @@ export class Producer {
     if (outcome.kind === 'quotaExceeded') return wireErrors.quotaExceeded(outcome.queue);
     counters.add(queue.name, 'sends', messages.length);
     await this.#context.commit(queue);
+    return undefined;
+  }
+
+  async #duplicate(messages: readonly IncomingMessage[]): Promise<undefined> {
+    const { namespace, clock } = this.#context;
+    for (const message of messages) namespace.duplicate(this.#queue, message, clock.now());
+    await this.#context.commit(this.#queue);
     return undefined;
   }
 
