@@ -7,8 +7,8 @@ import type { StatusMessage } from '../../functions/contracts/status-message.js'
 /** A message that was received, as far as tests look at it. */
 export type Received = Pick<
   ServiceBusReceivedMessage,
-  'body' | 'messageId' | 'correlationId' | 'applicationProperties' | 'sequenceNumber'
->;
+  'messageId' | 'correlationId' | 'applicationProperties' | 'sequenceNumber'
+> & { readonly body: unknown };
 
 /** An open queue reader. */
 export interface Inbox {

@@ -48,7 +48,7 @@ export async function untilState(
   return untilRecord(app, orderId, isThere, patience);
 }
 
-/** Waits until the application has read exactly these statuses of the order, each once, in growing order of `seq`. */
+/** Waits until its application has read exactly these statuses of the order, each once, in growing order of `seq`. */
 export async function untilStatuses(
   app: App,
   orderId: string,
@@ -56,7 +56,7 @@ export async function untilStatuses(
   patience?: Patience,
 ): Promise<readonly StatusMessage[]> {
   return eventually(() => {
-    const seen = app.statuses['web-shop'].of(orderId);
+    const seen = Object.values(app.statuses).flatMap((inbox) => inbox.of(orderId));
     const sorted = [...seen].sort((a, b) => a.seq - b.seq);
     const wanted = kinds.map((kind, index) => `${index + 1} ${kind}`);
     const found = sorted.map(({ seq, status }) => `${seq} ${status}`);

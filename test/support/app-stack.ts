@@ -13,6 +13,8 @@ import type { AppLog } from './app-log.js';
 import { startRemote } from './app-remote.js';
 import type { Remote } from './app-remote.js';
 
+const masterKey = 'master-key-of-the-test-host';
+
 /** Settings that make failures come soon, and leave slow machines room to succeed. */
 const testSettings: Readonly<Record<string, string>> = {
   STARTER_SCHEDULE: '* * * * * *',
@@ -25,6 +27,7 @@ const testSettings: Readonly<Record<string, string>> = {
   AGENT_RETRY_DELAY_MS: '50',
   BREAKER_FAILURES: '1000',
   INTAKE_REFRESH_MS: '100',
+  FunctionsHost__MasterKey: masterKey,
 };
 
 /** A running app. */
@@ -43,6 +46,8 @@ export interface App {
   invoke(functionName: string): Promise<void>;
   /** Calls an HTTP function with the host's key. */
   fetch(path: string, request?: { readonly method: string; readonly body?: unknown }): Promise<HttpAnswer>;
+  /** The runtime's view of an orchestration, its history included; `undefined` when it knows none. */
+  instance(instanceId: string): Promise<Readonly<Record<string, unknown>> | undefined>;
   stop(): Promise<void>;
 }
 
@@ -85,6 +90,7 @@ export async function startApp(settings: Readonly<Record<string, string>> = {}):
     send: (queue, message) => send(bus, queue, message),
     invoke: (functionName) => invoke(stack, functionName),
     fetch: (path, request) => call(stack, path, request),
+    instance: (instanceId) => instance(stack, instanceId),
     stop: async () => {
       await Promise.all([statuses['web-shop'].close(), statuses['mobile-app'].close(), orderDeadLetters.close()]);
       await bus.close();
@@ -120,4 +126,14 @@ async function call(
   const response = await fetch(`${hostUrl}/api/${path}`, { method, headers, ...payload });
   const text = await response.text();
   return { status: response.status, json: text === '' ? undefined : (JSON.parse(text) as unknown) };
+}
+
+async function instance(
+  { hostUrl }: Stack,
+  instanceId: string,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const query = new URLSearchParams({ code: masterKey, showHistory: 'true', showHistoryOutput: 'true' });
+  const response = await fetch(`${hostUrl}/runtime/webhooks/durabletask/instances/${instanceId}?${query.toString()}`);
+  if (response.status === 404) return undefined;
+  return (await response.json()) as Readonly<Record<string, unknown>>;
 }
