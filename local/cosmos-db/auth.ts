@@ -33,7 +33,7 @@ function checkScheme(authorization: string | undefined): void {
 }
 
 /** Creates the check for a key in base64. */
-export function createAuthenticate(key: string, now: () => number = Date.now): Authenticate {
+export function createAuthenticate(key: string, now: () => number = () => Date.now()): Authenticate {
   const secret = createSecretKey(Buffer.from(key, 'base64'));
   let lastDate = '';
   let lastTime = NaN;

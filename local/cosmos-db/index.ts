@@ -6,6 +6,7 @@ import { createCounters } from './counters.js';
 import { checkFaultPlan } from './fault-gate.js';
 import { startHttpServer } from './http-server.js';
 import { createService } from './service.js';
+import { startSweeping, sweepExpired } from './store/expiry-sweep.js';
 import { openStore } from './store/store.js';
 import { createThroughput } from './throughput.js';
 import { readTopology } from './topology.js';
@@ -65,6 +66,8 @@ export async function startCosmosDb(options: CosmosDbOptions): Promise<CosmosDb>
     topology: readTopology(options.topology),
     physicalPartitions,
   });
+  sweepExpired(store, Date.now());
+  const stopSweeping = startSweeping(store);
   const faults = createFaults(options.faults);
   const counters = createCounters();
   const service = createService({
@@ -74,7 +77,7 @@ export async function startCosmosDb(options: CosmosDbOptions): Promise<CosmosDb>
     throughput: createThroughput(options.throughput),
     onInternalError: reportInternalError,
   });
-  const parts = { service, store, now: Date.now, onInternalError: reportInternalError };
+  const parts = { service, store, now: () => Date.now(), onInternalError: reportInternalError };
   const server = await startHttpServer(options.port ?? 0, parts).catch(async (error: unknown) => {
     await store.close();
     throw error;
@@ -89,6 +92,7 @@ export async function startCosmosDb(options: CosmosDbOptions): Promise<CosmosDb>
       faults.replace(plan);
     },
     async close() {
+      stopSweeping();
       faults.replace();
       await server.close();
       await store.close();

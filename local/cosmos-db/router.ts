@@ -2,6 +2,7 @@
 import type { Answer, Operation, Request } from './exchange.js';
 import { flag, header } from './exchange.js';
 import { answerAccount } from './routes/account.js';
+import { answerBatch } from './routes/batch.js';
 import { answerContainer, answerContainers, answerPartitionRanges } from './routes/containers.js';
 import { answerDatabase, answerDatabases } from './routes/databases.js';
 import { answerCreate, answerItem } from './routes/items.js';
@@ -33,6 +34,7 @@ function routeOfItems(request: Request): Route {
   if (request.method === 'GET') return { operation: 'query', answer: answerFeed };
   if (request.method !== 'POST') throw methodNotAllowed(request.method, 'docs');
   if (flag(request, 'x-ms-cosmos-is-query-plan-request')) return { operation: 'queryPlan', answer: answerQueryPlan };
+  if (flag(request, 'x-ms-cosmos-is-batch-request')) return { operation: 'batch', answer: answerBatch };
   if (isQuery(request)) return { operation: 'query', answer: answerQuery };
   return { operation: flag(request, 'x-ms-documentdb-is-upsert') ? 'upsert' : 'create', answer: answerCreate };
 }

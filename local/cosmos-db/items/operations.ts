@@ -5,6 +5,8 @@
  * O1 A condition is checked against the very version that the change replaces.
  * O2 An operation that fails holds no change.
  */
+import { compileFilter } from '../query/evaluate.js';
+import { parseQuery } from '../query/parser.js';
 import type { JsonObject } from '../query/values.js';
 import { readCharge, replaceCharge, writeCharge } from '../request-charge.js';
 import type { Container } from '../store/container.js';
@@ -13,6 +15,8 @@ import { bodyWithSystemProperties, documentRid } from '../store/document.js';
 import type { PartitionKeyValue } from '../store/partition-key.js';
 import type { Change } from '../store/records.js';
 import { badRequest, conflict, notFound, preconditionFailed } from '../wire-errors.js';
+import type { Patch } from './patch.js';
+import { applyPatch } from './patch.js';
 import { checkDocument, checkSize } from './rules.js';
 
 /** Conditions on the present version. */
@@ -127,7 +131,9 @@ export interface ItemTarget {
 export function readItem(view: View, target: ItemTarget, { ifNoneMatch }: Conditions): Outcome {
   const { etag, body, lsn, size } = requireItem(view, target.partitionKey, target.id);
   const charge = readCharge(size);
-  return ifNoneMatch === etag ? { status: 304, charge, etag, lsn } : { status: 200, charge, etag, body, lsn };
+  return ifNoneMatch === etag || ifNoneMatch === '*'
+    ? { status: 304, charge, etag, lsn }
+    : { status: 200, charge, etag, body, lsn };
 }
 
 /** Removes an item. */
@@ -136,4 +142,21 @@ export function deleteItem(view: View, target: ItemTarget, conditions: Condition
   checkIfMatch(present, conditions);
   const lsn = view.container.counters.takeLsn();
   return { status: 204, charge: writeCharge(present.size), lsn, change: { kind: 'remove', ...target, lsn } };
+}
+
+/** Changes parts of an item; 412 when the patch's condition does not hold. */
+export function patchItem(view: View, target: ItemTarget, patch: Patch, conditions: Conditions): Outcome {
+  const present = requireItem(view, target.partitionKey, target.id);
+  checkIfMatch(present, conditions);
+  const document = JSON.parse(present.body) as JsonObject;
+  if (!holds(patch.condition, document, view.now)) throw preconditionFailed();
+  const patched = applyPatch(document, patch, view.container.definition);
+  checkDocument(view.container, patched, target.partitionKey);
+  return replaceWith(view, patched, target.id, present);
+}
+
+function holds(condition: string | undefined, document: JsonObject, now: number): boolean {
+  if (condition === undefined) return true;
+  const { where } = parseQuery(`SELECT * ${condition}`);
+  return compileFilter(where?.expression, { parameters: {}, now })(document);
 }

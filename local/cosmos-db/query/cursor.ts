@@ -5,8 +5,9 @@ import { tokenize } from './lexer.js';
 
 /** Longer texts are refused, as in the service. */
 const MAX_TEXT_LENGTH = 256 * 1024;
-/** Bounds the recursion of the parser and of the evaluator. */
-const MAX_TOKENS = 8192;
+const MAX_TOKENS = 16_384;
+/** These two bound the recursion of the parser and of the evaluator. */
+const MAX_OPERATORS = 1000;
 const MAX_DEPTH = 64;
 
 export interface Cursor {
@@ -22,6 +23,8 @@ export interface Cursor {
   written<T>(step: () => T): { readonly result: T; readonly text: string };
   /** Runs a step one level deeper; refuses endless nesting. */
   nested<T>(step: () => T): T;
+  /** Counts an operator or a member access: a long chain of them is a deep tree. */
+  countOperator(): void;
   fail(message?: string): never;
 }
 
@@ -50,14 +53,20 @@ function aliasOf(tokens: readonly Token[]): string {
   return (isKeyword ? root?.text : alias?.text) ?? '';
 }
 
-/** Opens a cursor at the start of a query. */
-export function createCursor(text: string): Cursor {
+/** The tokens of a query that is neither too long nor too complex, with the one that ends it. */
+function tokensOf(text: string): { readonly tokens: readonly Token[]; readonly end: Token } {
   if (text.length > MAX_TEXT_LENGTH) throw badQuery(`The query text is longer than ${MAX_TEXT_LENGTH} characters.`);
   const tokens = tokenize(text);
   if (tokens.length > MAX_TOKENS) throw badQuery(`The query is too complex: more than ${MAX_TOKENS} tokens.`);
-  const end = tokens[tokens.length - 1] as Token;
+  return { tokens, end: tokens[tokens.length - 1] as Token };
+}
+
+/** Opens a cursor at the start of a query. */
+export function createCursor(text: string): Cursor {
+  const { tokens, end } = tokensOf(text);
   let at = 0;
   let depth = 0;
+  let operators = 0;
 
   const peek = (ahead = 0): Token => tokens[at + ahead] ?? end;
   const isAt = (expected: string): boolean => isText(peek(), expected);
@@ -85,6 +94,10 @@ export function createCursor(text: string): Cursor {
     fail,
     expect: (expected) => {
       if (!accept(expected)) fail();
+    },
+    countOperator: () => {
+      operators += 1;
+      if (operators > MAX_OPERATORS) fail(`The query is too complex: more than ${MAX_OPERATORS} operators.`);
     },
     written: (step) => {
       const { start } = peek();

@@ -73,6 +73,7 @@ function parseBinary(cursor: Cursor, minimum: number): Expression {
     else if (found === undefined) return left;
     else {
       cursor.next();
+      cursor.countOperator();
       const operator = (found.text === '<>' ? '!=' : found.text) as BinaryOperator;
       left = { kind: 'binary', operator, left, right: parseBinary(cursor, found.precedence + 1) };
     }
@@ -84,6 +85,7 @@ function parseTest(cursor: Cursor, operand: Expression): Expression | undefined 
   const negated = cursor.isAt('NOT') && /^(IN|BETWEEN|LIKE)$/.test(cursor.peek(1).upper);
   if (negated) cursor.next();
   const test = parsePlainTest(cursor, operand);
+  if (test !== undefined) cursor.countOperator();
   return test !== undefined && negated ? { kind: 'unary', operator: 'NOT', operand: test } : test;
 }
 
@@ -122,22 +124,23 @@ function parseMembers(cursor: Cursor, start: Expression): Expression {
   for (;;) {
     if (cursor.accept('.')) {
       if (cursor.peek().kind !== 'name') cursor.fail();
-      expression = memberOf(expression, { kind: 'literal', value: cursor.next().text });
+      expression = memberOf(cursor, expression, { kind: 'literal', value: cursor.next().text });
     } else if (cursor.accept('[')) {
       const key = parseExpression(cursor);
       cursor.expect(']');
-      expression = memberOf(expression, key);
+      expression = memberOf(cursor, expression, key);
     } else {
       return expression;
     }
   }
 }
 
-function memberOf(object: Expression, key: Expression): Expression {
+function memberOf(cursor: Cursor, object: Expression, key: Expression): Expression {
   const step = key.kind === 'literal' ? key.value : undefined;
   if (object.kind === 'path' && (typeof step === 'string' || typeof step === 'number')) {
     return { kind: 'path', steps: [...object.steps, step] };
   }
+  cursor.countOperator();
   return { kind: 'member', object, key };
 }
 

@@ -1,8 +1,9 @@
 /** Point operations on items. */
 import type { Answer, Request } from '../exchange.js';
-import { containerOf, flag, header, parseObject } from '../exchange.js';
+import { containerOf, flag, header, parseJson, parseObject } from '../exchange.js';
 import type { Conditions, ItemTarget, Outcome, View } from '../items/operations.js';
-import { createItem, deleteItem, findItem, readItem, replaceItem, upsertItem } from '../items/operations.js';
+import { createItem, deleteItem, findItem, patchItem, readItem, replaceItem, upsertItem } from '../items/operations.js';
+import { readPatch } from '../items/patch.js';
 import type { Container } from '../store/container.js';
 import type { PartitionKeyValue } from '../store/partition-key.js';
 import { parsePartitionKey } from '../store/partition-key.js';
@@ -68,6 +69,8 @@ function decide(request: Request, view: View, target: ItemTarget): Outcome {
       return readItem(view, target, conditionsOf(request));
     case 'PUT':
       return replaceItem(view, target, parseObject(request.body), conditionsOf(request));
+    case 'PATCH':
+      return patchItem(view, target, readPatch(parseJson(request.body)), conditionsOf(request));
     case 'DELETE':
       return deleteItem(view, target, conditionsOf(request));
     default:
