@@ -15,6 +15,8 @@ export interface Console {
   ): (outcome: 'Succeeded' | 'Failed', error?: unknown) => void;
 }
 
+/** What the durable-functions library puts before its answer in the error of a failed orchestrator. */
+export const orchestratorAnswer = '\n\n$OutOfProcData$:';
 const frameOfApp = /^\s+at /;
 const frameOfPlatform = /node:internal|[\\/]node_modules[\\/](@azure[\\/]functions|durable-functions)[\\/]/;
 
@@ -53,7 +55,15 @@ export function createConsole(write?: (line: string) => void): Console {
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const frames = (error.stack ?? '').split('\n').filter((line) => frameOfApp.test(line) && !frameOfPlatform.test(line));
-  return [`${error.name}: ${error.message}`, ...frames].join('\n');
+  return [`${error.name}: ${messageOf(error)}`, ...frames].join('\n');
+}
+
+/** An orchestrator's error carries the library's whole answer; its text is in there. */
+function messageOf({ message }: Error): string {
+  const label = message.indexOf(orchestratorAnswer);
+  if (label < 0) return message;
+  const answer = JSON.parse(message.slice(label + orchestratorAnswer.length)) as { readonly error?: string };
+  return answer.error ?? '';
 }
 
 const nothing = (): void => undefined;

@@ -2,8 +2,8 @@
  * Watches orchestrators while their own code runs and reports what makes them differ from replay to replay: the clock,
  * random numbers, I/O, promises, and calls whose task is never yielded.
  *
- * It looks into fields of the durable-functions library (the executor of the context, and its generator). Should they be
- * missing, the orchestrator runs unwatched.
+ * It looks into fields of the durable-functions library (the executor of the context, its generator and its exception).
+ * Should they be missing, the orchestrator runs unwatched.
  */
 import { promiseHooks } from 'node:v8';
 import type { Console } from './console.js';
@@ -18,6 +18,7 @@ export type WatchOrchestrator = (name: string, orchestrator: FunctionCallback) =
 interface Executor {
   generator?: Steps;
   readonly orchestratorReturned?: boolean;
+  readonly exception?: unknown;
 }
 
 interface Steps {
@@ -37,6 +38,9 @@ interface CreatedTask {
   readonly task: ReturnType<Call>;
 }
 
+type Report = (orchestrator: string, finding: string, advice: string) => void;
+type RunStep = <T>(orchestrator: string, step: () => T) => T;
+
 const callNames = [
   'callActivity',
   'callActivityWithRetry',
@@ -46,81 +50,84 @@ const callNames = [
 /** Watching costs time: all of an orchestrator's first turns are watched, then one in so many. */
 const turnsWatched = 200;
 const watchedOneIn = 16;
-const ownFrame = /determinism-|node:|[\\/]node_modules[\\/]/;
-const useActivity = 'Do it in an activity and yield its task.';
+const guardFrame = /[\\/]determinism-(guard|rules)\.|<anonymous>/;
+/** Who may use the clock and the like on the orchestrator's behalf: this host, Node and the libraries. */
+const trustedFrames = [
+  new URL('.', import.meta.url).href,
+  'node:',
+  '/node_modules/durable-functions/',
+  '/node_modules/@azure/functions/',
+  '/node_modules/moment/',
+];
 
 /** Creates the guard; each kind of finding is reported once for each orchestrator. */
 export function createDeterminismGuard(console: Console, counters: Counters): WatchOrchestrator {
   const reported = new Set<string>();
-  const reportOnce = (orchestrator: string, finding: string, advice: string): void => {
+  const report: Report = (orchestrator, finding, advice) => {
     counters.add('determinism.violations');
     const key = `${orchestrator}/${finding}`;
     if (reported.has(key)) return;
     reported.add(key);
-    console.error(`Orchestrator '${orchestrator}' ${finding}${callingLine()}. ${advice}`);
+    console.error(`Orchestrator '${orchestrator}' ${finding}. ${advice}`);
   };
-  const runStep = createStepRunner((orchestrator, call, instead) => {
-    reportOnce(orchestrator, `is not deterministic: it calls ${call}`, instead);
-  });
-
+  const runStep = createStepRunner(report);
   return (name, orchestrator) => {
     let turns = 0;
-    const watched = watchedOrchestrator(name, orchestrator, { runStep, reportOnce });
     return (trigger, context) => {
       turns += 1;
       const isWatched = turns <= turnsWatched || turns % watchedOneIn === 0;
-      return isWatched ? watched(trigger, context) : orchestrator(trigger, context);
+      return isWatched
+        ? runWatched(name, () => orchestrator(trigger, context), { context: context as object, runStep, report })
+        : orchestrator(trigger, context);
     };
   };
 }
 
-function watchedOrchestrator(
+async function runWatched(
   name: string,
-  orchestrator: FunctionCallback,
-  {
-    runStep,
-    reportOnce,
-  }: {
-    readonly runStep: RunStep;
-    readonly reportOnce: (orchestrator: string, finding: string, advice: string) => void;
-  },
-): FunctionCallback {
-  return async (trigger, context) => {
-    const created: CreatedTask[] = [];
-    let executor: Executor | undefined;
-    onAssigned<DurableContext>(context as object, 'df', (df) => {
-      executor = df.taskOrchestratorExecutor;
-      recordCalls(df, created);
-      if (executor !== undefined)
-        onAssigned<Steps>(executor, 'generator', (steps) => watchedSteps(steps, name, runStep));
-      return df;
-    });
-    const result = await orchestrator(trigger, context);
-    if (executor?.orchestratorReturned === true) {
-      for (const { target, task } of created) {
-        if (task.alreadyScheduled !== false) continue;
-        reportOnce(name, `calls "${target}" without yielding the task, so "${target}" never runs`, 'Yield it.');
-      }
-    }
-    return result;
-  };
+  run: () => unknown,
+  { context, runStep, report }: { readonly context: object; readonly runStep: RunStep; readonly report: Report },
+): Promise<unknown> {
+  const created: CreatedTask[] = [];
+  let executor: Executor | undefined;
+  onAssigned<DurableContext>(context, 'df', (df) => {
+    executor = df.taskOrchestratorExecutor;
+    recordCalls(df, created);
+    if (executor !== undefined) onAssigned<Steps>(executor, 'generator', (steps) => watchedSteps(steps, name, runStep));
+    return df;
+  });
+  try {
+    return await run();
+  } catch (error) {
+    showOwnStack(error, executor?.exception);
+    throw error;
+  } finally {
+    if (executor?.orchestratorReturned === true) reportForgotten(name, created, report);
+  }
 }
 
-type RunStep = <T>(orchestrator: string, step: () => T) => T;
+function reportForgotten(name: string, created: readonly CreatedTask[], report: Report): void {
+  for (const { target, task } of created) {
+    if (task.alreadyScheduled !== false) continue;
+    report(name, `calls "${target}" without yielding the task, so "${target}" never runs`, 'Yield it.');
+  }
+}
+
+/** The library throws an error of its own without a stack; the console shows where the app's error came from. */
+function showOwnStack(error: unknown, cause: unknown): void {
+  if (error instanceof Error && cause instanceof Error && cause.stack !== undefined) error.stack = cause.stack;
+}
 
 /** Gives the function that runs one step of an orchestrator's own code with the guard on. */
-function createStepRunner(report: (orchestrator: string, call: string, instead: string) => void): RunStep {
+function createStepRunner(report: Report): RunStep {
   let current = '';
-  let isReporting = false;
   const reportCall = (call: string, instead: string): void => {
-    if (isReporting) return;
-    isReporting = true;
-    report(current, call, instead);
-    isReporting = false;
+    const caller = callingFrame();
+    if (caller !== undefined) report(current, `is not deterministic: it calls ${call} (${caller})`, instead);
   };
   const replacements = createReplacements(reportCall);
   const onPromise = (): void => {
-    reportCall('something that makes a promise', useActivity);
+    reportCall('something that makes a promise', 'Do it in an activity and yield its task.');
   };
   return (orchestrator, step) => {
     current = orchestrator;
@@ -168,9 +175,10 @@ function recordCalls(df: DurableContext, created: CreatedTask[]): void {
   }
 }
 
-/** The line of the app's code that is running, for the report. */
-function callingLine(): string {
+/** Where the guarded call was made; undefined when a trusted library made it. */
+function callingFrame(): string | undefined {
   const frames = (new Error().stack ?? '').split('\n').slice(1);
-  const frame = frames.find((line) => !ownFrame.test(line));
-  return frame === undefined ? '' : ` (${frame.trim()})`;
+  const frame = frames.find((line) => !guardFrame.test(line));
+  if (frame === undefined || trustedFrames.some((trusted) => frame.includes(trusted))) return undefined;
+  return frame.trim();
 }

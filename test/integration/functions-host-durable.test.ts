@@ -244,8 +244,13 @@ describe('an orchestrator that breaks the rules', () => {
     expect(await host.line(text)).toContain('fail: ');
   });
 
-  it('is the only one that is reported', async () => {
-    await run('keeps-the-rules', 'good');
-    expect(host.lines.filter((line) => line.includes("'keeps-the-rules'") && line.startsWith('fail'))).toEqual([]);
+  it.each(['keeps-the-rules', 'logs'])('is the only one that is reported (%s is not)', async (name) => {
+    await run(name, `good-${name}`);
+    expect(host.lines.filter((line) => line.includes(`'${name}' is not`))).toEqual([]);
+  });
+
+  it('by failing is shown with its own stack', async () => {
+    await run('throws', 'shown');
+    expect(await host.line(/^fail: Error: no way\n\s+at .*orchestrations\.js/)).not.toContain('OutOfProcData');
   });
 });

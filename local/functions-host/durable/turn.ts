@@ -2,6 +2,7 @@
  * One turn of an orchestration: the library replays the orchestrator over the history and the new events, and what it
  * asked for becomes a change of the instance. Nothing is changed and nothing is sent here.
  */
+import { orchestratorAnswer } from '../console.js';
 import type { TypedData } from '../core-api.js';
 import { OrchestrationRuleError, assertNothingYieldedTwice, type Action } from './actions.js';
 import type { HistoryEvent } from './history.js';
@@ -34,8 +35,6 @@ interface OrchestratorState {
   readonly customStatus?: unknown;
 }
 
-const failureLabel = '\n\n$OutOfProcData$:';
-
 /** Runs one turn; rejects when the orchestrator could not be run at all, and the turn has to be repeated. */
 export async function runTurn(input: TurnInput, invoke: InvokeOrchestrator): Promise<TurnOutcome> {
   const state = await runOrchestrator(input, invoke);
@@ -61,9 +60,9 @@ async function runOrchestrator(input: TurnInput, invoke: InvokeOrchestrator): Pr
     return result as OrchestratorState;
   } catch (error) {
     const message = error instanceof Error ? error.message : '';
-    const label = message.indexOf(failureLabel);
+    const label = message.indexOf(orchestratorAnswer);
     if (label < 0) throw error;
-    const state = JSON.parse(message.slice(label + failureLabel.length)) as OrchestratorState;
+    const state = JSON.parse(message.slice(label + orchestratorAnswer.length)) as OrchestratorState;
     return { ...state, error: state.error ?? '' };
   }
 }
