@@ -9,8 +9,9 @@ import { iterateStatuses } from './status-iteration.js';
 import { StatusFeed } from './status-feed.js';
 import type { StatusHandler } from './status-feed.js';
 import { createStatusMemory } from './status-memory.js';
+import type { StatusMemory } from './status-memory.js';
 import { submitOrder } from './submit-order.js';
-import type { OrderDraft, SubmittedOrder } from './submit-order.js';
+import type { OrderDraft, SubmitOptions, SubmittedOrder } from './submit-order.js';
 import { waitForStatus } from './wait-for-status.js';
 import type { WaitOptions } from './wait-for-status.js';
 
@@ -32,8 +33,11 @@ export interface OrderClientOptions {
 
 /** Submits orders and reads their statuses. */
 export interface OrderClient {
-  /** Checks and sends an order. Safe to repeat with the same order: it counts once. */
-  submitOrder(order: OrderDraft): Promise<SubmittedOrder>;
+  /**
+   * Checks and sends an order. Safe to repeat with the same order: it counts once. After an `OrderRejected` it is a new
+   * try; pass that status as `after`, unless this client has read it itself.
+   */
+  submitOrder(order: OrderDraft, options?: SubmitOptions): Promise<SubmittedOrder>;
   /**
    * Resolves with the awaited status, or with the order's end if that comes instead. While it waits, it takes the
    * statuses of all the application's orders; without a subscription that keeps them, they are only remembered.
@@ -71,7 +75,10 @@ export function createOrderClient(options: OrderClientOptions): OrderClient {
     return use();
   };
   return {
-    submitOrder: (order) => submitOrder(order, { application, sender, timeoutMs: submitTimeoutMs, signal: closed }),
+    submitOrder(order, given = {}) {
+      const options = { ...rejectionOf(order, memory), ...given };
+      return submitOrder(order, { ...options, application, sender, timeoutMs: submitTimeoutMs, signal: closed });
+    },
     waitForStatus: (orderId, wait = {}) => waitForStatus(orderId, wait, { feed, memory, closed }),
     subscribe: (handler) => whileOpen(() => feed.subscribe(handler)),
     statuses: () => whileOpen(() => iterateStatuses(feed, closed)),
@@ -82,4 +89,12 @@ export function createOrderClient(options: OrderClientOptions): OrderClient {
       if (ownsClient) await client.close();
     },
   };
+}
+
+/** What this client knows to have been rejected is tried anew: it waits for a new answer, too. */
+function rejectionOf({ orderId }: OrderDraft, memory: StatusMemory): SubmitOptions {
+  const newest = memory.newest(orderId);
+  if (newest?.status !== 'OrderRejected') return {};
+  memory.forget(orderId);
+  return { after: newest };
 }

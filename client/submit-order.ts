@@ -6,6 +6,7 @@ import { isServiceBusError } from '@azure/service-bus';
 import { orderMessageId } from '../functions/contracts/identifiers.js';
 import { canonicalOrder, parseOrder } from '../functions/contracts/order.js';
 import type { Order } from '../functions/contracts/order.js';
+import type { StatusMessage } from '../functions/contracts/status-message.js';
 import { InvalidOrderError, SubmitFailedError } from './errors.js';
 
 /** An order as an application writes it; the client adds the schema version and, if it is absent, the application. */
@@ -19,8 +20,14 @@ export interface SubmittedOrder {
   readonly messageId: string;
 }
 
+/** How an order is sent. */
+export interface SubmitOptions {
+  /** The `OrderRejected` that this try answers: without it the broker would take the try for a repeat and drop it. */
+  readonly after?: StatusMessage;
+}
+
 /** Where and how long to try. */
-export interface SubmitTarget {
+export interface SubmitTarget extends SubmitOptions {
   readonly application: string;
   readonly sender: Pick<ServiceBusSender, 'sendMessages'>;
   /** How long to try while the broker does not answer. */
@@ -49,7 +56,7 @@ const definiteCodes: readonly string[] = [
 export async function submitOrder(draft: OrderDraft, target: SubmitTarget): Promise<SubmittedOrder> {
   const order = validOrder(draft, target.application);
   const { orderId } = order;
-  const messageId = orderMessageId(orderId, createHash('sha256').update(canonicalOrder(order)).digest('hex'));
+  const messageId = messageIdOf(order, target.after);
   const message = { messageId, correlationId: orderId, contentType: 'application/json', body: order };
   try {
     await untilSent(() => target.sender.sendMessages(message), target);
@@ -58,6 +65,12 @@ export async function submitOrder(draft: OrderDraft, target: SubmitTarget): Prom
     throw new SubmitFailedError(orderId, error);
   }
   return { orderId, messageId };
+}
+
+function messageIdOf(order: Order, after: StatusMessage | undefined): string {
+  const hash = createHash('sha256').update(canonicalOrder(order)).digest('hex');
+  const first = orderMessageId(order.orderId, hash);
+  return after === undefined ? first : `${first}.${Date.parse(after.at)}`;
 }
 
 function validOrder(draft: OrderDraft, application: string): Order {

@@ -53,9 +53,9 @@ export const faultScenarios: Readonly<Record<string, FaultScenario>> = {
     story: 'the broker delivers requests and replies twice',
     begin: (stack) =>
       withRules(stack, 'service-bus', [
-        { operation: 'deliver', entity: 'payment-requests', action: 'duplicate' },
-        { operation: 'deliver', entity: 'payment-replies', action: 'duplicate' },
-        { operation: 'deliver', entity: 'shipping-replies', action: 'duplicate' },
+        { operation: 'deliver', entity: 'payment-requests', action: 'duplicate', times: 5 },
+        { operation: 'deliver', entity: 'payment-replies', action: 'duplicate', times: 5 },
+        { operation: 'deliver', entity: 'shipping-replies', action: 'duplicate', times: 5 },
       ]),
   },
 };

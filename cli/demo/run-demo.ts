@@ -21,6 +21,7 @@ import { judgeDeadLetters, judgeOrder } from './verdict.js';
 
 const limitMs = 50_000;
 const furtherLimitMs = 100;
+const furtherToldEvery = 100;
 /** Why the invalid order is refused; nothing else may be among the dead letters. */
 const expectedReasons = ['InvalidOrder'];
 
@@ -61,18 +62,22 @@ async function play(options: DemoOptions, stage: Stage): Promise<boolean> {
   });
   const further = furtherOrders(options.furtherOrders);
   let ended = 0;
+  const progress = (): string => `further good orders: ${ended} of ${further.length} ended`;
   const following = followOrders(
     {
       client,
       api,
       orderIds: idsOf(sampleOrders),
       onLook: (rows) => fault?.consider(rows),
-      footLine: () => (further.length === 0 ? '' : `further good orders: ${ended} of ${further.length} ended`),
+      footLine: () => (further.length === 0 ? '' : progress()),
     },
     screen,
   );
   await sendSample(client, serviceBus);
-  const furtherEnded = sendFurther(client, further, () => (ended += 1));
+  const furtherEnded = sendFurther(client, further, () => {
+    ended += 1;
+    if (!screen.isLive && ended % furtherToldEvery === 0) screen.print(progress());
+  });
   const limit = AbortSignal.timeout(limitMs + further.length * furtherLimitMs);
   await untilEnded({ furtherEnded, following, limit }, stage);
   screen.keep();

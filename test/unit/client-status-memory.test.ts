@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { createStatusMemory } from '../../client/status-memory.js';
 import type { StatusMessage } from '../../functions/contracts/status-message.js';
 
-function status(orderId: string, seq: number): StatusMessage {
-  return { schemaVersion: 1, orderId, seq, status: 'OrderReceived', at: '2030-01-01T00:00:00.000Z' };
+function status(orderId: string, seq: number, at = '2030-01-01T00:00:00.000Z'): StatusMessage {
+  return { schemaVersion: 1, orderId, seq, status: 'OrderReceived', at };
 }
 
 describe('the memory of statuses', () => {
@@ -22,6 +22,18 @@ describe('the memory of statuses', () => {
     memory.remember(status('a', 1));
     expect(memory.isNews(status('a', 1))).toBe(false);
     expect(memory.newest('a')?.seq).toBe(2);
+  });
+
+  it('takes each refusal of an order that was never taken for news once (M1)', () => {
+    const memory = createStatusMemory(10);
+    const first = status('a', 0, '2030-01-01T00:00:00.000Z');
+    const second = status('a', 0, '2030-01-01T00:00:30.000Z');
+    expect(memory.isNews(first)).toBe(true);
+    memory.remember(first);
+    expect(memory.isNews(first)).toBe(false);
+    expect(memory.isNews(second)).toBe(true);
+    memory.remember(status('a', 1));
+    expect(memory.isNews(second)).toBe(false);
   });
 
   it('keeps the orders apart', () => {

@@ -61,6 +61,17 @@ describe('submitting an order', () => {
     expect(other.messageId).not.toBe(one.messageId);
   });
 
+  it('gives a new try after a rejection a MessageId of its own, the same for each repeat of the try', async () => {
+    const rejected = { schemaVersion: 1, orderId: 'order-1', seq: 0, status: 'OrderRejected' } as const;
+    const after = { ...rejected, at: '2030-01-01T00:00:00.000Z' };
+    const first = await submitOrder(draft, target());
+    const again = await submitOrder(draft, { ...target(), after });
+    const repeated = await submitOrder(draft, { ...target(), after });
+    const later = await submitOrder(draft, { ...target(), after: { ...after, at: '2030-01-01T00:01:00.000Z' } });
+    expect(new Set([first.messageId, again.messageId, later.messageId]).size).toBe(3);
+    expect(repeated.messageId).toBe(again.messageId);
+  });
+
   it('refuses an invalid order before it is sent, naming the fields but no values', async () => {
     const to = target();
     const invalid = { ...draft, paymentToken: '', currency: 'euro' };
