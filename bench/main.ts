@@ -1,0 +1,82 @@
+/**
+ * `npm run bench -- [app|local] [--seconds N] [--in-flight 1,8,64]`: figures of this machine, each beside its floor in the
+ * same run. Absolute figures drift with the machine; compare ratios, counts and CPU per order.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startStack } from '../local/stack.js';
+import { measureFloor } from './floor.js';
+import { measureThroughput } from './throughput.js';
+import type { ThroughputRow } from './throughput.js';
+
+const resultFile = 'test-results/bench.json';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: 'string', default: '20' },
+    'in-flight': { type: 'string', default: '1,8,64' },
+  },
+});
+
+const [what = 'app'] = positionals;
+const seconds = Number(values.seconds);
+const levels = values['in-flight'].split(',').map(Number);
+
+if (!['app', 'local'].includes(what) || !(seconds > 0) || levels.some((level) => !(level > 0))) {
+  console.error('Usage: npm run bench -- [app|local] [--seconds N] [--in-flight 1,8,64]');
+  process.exit(2);
+}
+
+console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}\n`);
+await (what === 'app' ? benchApp() : benchLocal());
+
+async function benchApp(): Promise<void> {
+  const rows: ThroughputRow[] = [];
+  const floors: number[] = [];
+  for (const inFlight of levels) {
+    const stack = await startStack({ settings: { MAX_IN_FLIGHT: '1000' } });
+    try {
+      console.log(`${inFlight} in flight, ${seconds} s …`);
+      const row = await measureThroughput(stack, inFlight, seconds);
+      const floor = await measureFloor(stack, inFlight, Math.min(seconds, 10));
+      rows.push(row);
+      floors.push(floor.done / floor.seconds);
+      printRow(row, floor.done / floor.seconds);
+    } finally {
+      await stack.stop();
+    }
+  }
+  printCounts(rows.at(-1));
+  mkdirSync('test-results', { recursive: true });
+  writeFileSync(resultFile, JSON.stringify({ node: process.version, seconds, rows, floors }, null, 2));
+  console.log(`\nAll figures: ${resultFile}`);
+}
+
+function printRow(row: ThroughputRow, floor: number): void {
+  const rate = row.done / row.seconds;
+  const byPart = Object.entries(row.cpuMsPerOrderByPart).map(([part, ms]) => `${part} ${ms.toFixed(1)}`);
+  console.log(
+    `  ${rate.toFixed(1)} orders/s (floor ${floor.toFixed(1)}, ratio ${(rate / floor).toFixed(2)}), ` +
+      `p50 ${row.p50Ms.toFixed(1)} ms, p99 ${row.p99Ms.toFixed(1)} ms\n` +
+      `  CPU ${row.cpuMsPerOrder.toFixed(1)} ms an order (${byPart.join(', ')}), peak ${row.peakMemoryMiB.toFixed(0)} MiB\n`,
+  );
+}
+
+function printCounts(row: ThroughputRow | undefined): void {
+  if (row === undefined) return;
+  console.log(`Operations per order at ${row.inFlight} in flight (request units are modelled):`);
+  for (const [name, count] of Object.entries(row.perOrder)) console.log(`  ${name.padEnd(60)} ${count.toFixed(2)}`);
+}
+
+/** Each part has a bench of its own beside its own floor, in a process of its own. */
+function benchLocal(): Promise<void> {
+  for (const part of ['service-bus', 'cosmos-db', 'functions-host']) {
+    console.log(`\n${part}`);
+    spawnSync(process.execPath, [join(import.meta.dirname, `local-${part}.js`)], { stdio: 'inherit' });
+  }
+  return Promise.resolve();
+}
