@@ -15,6 +15,8 @@ export interface LedgerEntry {
   readonly highestToken: number;
   readonly effect: { readonly key: string; readonly reference: string; readonly token: number } | null;
   readonly undo: { readonly key: string; readonly token: number } | null;
+  /** Other keys under which an effect was asked for: each is a second effect, which must never happen (T28). */
+  readonly furtherKeys: readonly string[];
 }
 
 /** An entry with the version it was read at. */
@@ -80,13 +82,16 @@ function known(entry: LedgerEntry | undefined, call: LedgerCall): LedgerAnswer |
   if (entry === undefined) return undefined;
   if (call.token < entry.highestToken) return { kind: 'staleToken' }; // L2
   if (call.action === 'do' && entry.undo !== null) return { kind: 'undone' }; // L3
-  const earlier = call.action === 'do' ? entry.effect : entry.undo;
-  return earlier === null ? undefined : done(call); // L1
+  const keys = [entry.effect?.key, entry.undo?.key, ...entry.furtherKeys];
+  return keys.includes(call.key) ? done(call) : undefined; // L1
 }
 
 function effectOf(entry: LedgerEntry | undefined, call: LedgerCall): LedgerEntry {
   const { orderId, service, key, token } = call;
-  const base = entry ?? { id: ledgerEntryId(orderId, service), orderId, service, effect: null, undo: null };
+  const id = ledgerEntryId(orderId, service);
+  const base = entry ?? { id, orderId, service, effect: null, undo: null, furtherKeys: [] };
+  const isFurther = (call.action === 'do' ? base.effect : base.undo) !== null;
+  if (isFurther) return { ...base, highestToken: token, furtherKeys: [...base.furtherKeys, key] };
   return call.action === 'do'
     ? { ...base, highestToken: token, effect: { key, token, reference: referenceOf(call) } }
     : { ...base, highestToken: token, undo: { key, token } };
