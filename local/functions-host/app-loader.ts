@@ -2,7 +2,7 @@
  * Loads the app as the Node worker does: the files that package.json `main` names (a path or a glob, in sorted order),
  * as ES modules or CommonJS by the usual rules. A file that throws blocks the app.
  */
-import { globSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,6 +15,7 @@ interface PackageJson {
 /** Imports every entry file of the app; rejects with the first file's error. */
 export async function loadApp(appDirectory: string): Promise<void> {
   const packageFile = join(appDirectory, 'package.json');
+  if (!existsSync(packageFile)) throw new Error(`There is no app in ${appDirectory}: it has no package.json.`);
   const manifest = JSON.parse(readFileSync(packageFile, 'utf8')) as PackageJson;
   for (const file of entryFiles(appDirectory, manifest)) {
     try {

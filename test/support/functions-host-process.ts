@@ -1,9 +1,9 @@
 /** Functions hosts in processes of their own, for tests: each process can have one only, and some are killed. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import type { FaultPlan } from '../../local/faults/index.js';
@@ -57,7 +57,7 @@ export interface ShownEvent {
   readonly TimerId?: number;
 }
 
-export const fixtures = join(import.meta.dirname, '..', 'fixtures', 'functions-host');
+const fixtures = join(import.meta.dirname, '..', 'fixtures', 'functions-host');
 
 type StartedReport = Extract<HostReport, { readonly kind: 'started' }>;
 
@@ -85,10 +85,22 @@ export function temporaryDirectory(): string {
   return directory;
 }
 
+/** Writes an app of these files; it finds the project's packages. */
+export function writeApp(files: Readonly<Record<string, string | object>>): string {
+  const directory = temporaryDirectory();
+  symlinkSync(join(import.meta.dirname, '..', '..', 'node_modules'), join(directory, 'node_modules'));
+  for (const [name, content] of Object.entries(files)) {
+    const file = join(directory, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  }
+  return directory;
+}
+
 /** Starts a host that ends with the file's tests; rejects with the host's own message when it refuses. */
 export async function startHostProcess(app: string, options: Partial<FunctionsHostOptions> = {}): Promise<HostProcess> {
   const all: FunctionsHostOptions = {
-    appDirectory: join(fixtures, app),
+    appDirectory: resolve(fixtures, app),
     dataDirectory: options.dataDirectory ?? temporaryDirectory(),
     fsync: 'never',
     settings: {},
