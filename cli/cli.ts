@@ -3,7 +3,7 @@ import { isServiceBusError } from '@azure/service-bus';
 import { parseCommandArguments } from './command.js';
 import type { Command, CommandContext } from './command.js';
 import { deadLetters } from './commands/dead-letters.js';
-import { operatorCommand } from './commands/operate.js';
+import { intake, operatorCommand } from './commands/operate.js';
 import { send } from './commands/send.js';
 import { show } from './commands/show.js';
 import { watch } from './commands/watch.js';
@@ -14,8 +14,23 @@ const commands: Readonly<Record<string, Command>> = {
   send,
   watch,
   show,
-  resubmit: operatorCommand('resubmit', 'let an order in Error try again; what it has completed stays'),
-  compensate: operatorCommand('compensate', 'undo what an order in Error or CompensationFailed has done'),
+  resubmit: operatorCommand({
+    verb: 'resubmit',
+    summary: 'let an order in Error try again; what it has completed stays',
+  }),
+  compensate: operatorCommand({ verb: 'compensate', summary: 'undo what an order in Error has done' }),
+  'retry-undo': operatorCommand({
+    verb: 'retry-undo',
+    summary: 'try the failed undo of a step again',
+    isAboutStep: true,
+  }),
+  'skip-undo': operatorCommand({
+    verb: 'skip-undo',
+    summary: 'take a failed undo for done by hand',
+    isAboutStep: true,
+  }),
+  abandon: operatorCommand({ verb: 'abandon', summary: 'give an order up for good' }),
+  intake,
   'dead-letters': deadLetters,
 };
 

@@ -54,6 +54,7 @@ async function withStack(log: StackLog, use: (stack: Stack) => Promise<number>):
     screen.print();
     return await use(stack);
   } finally {
+    if (interrupt.signal.aborted) screen.print('Stopping …');
     await stack.stop();
   }
 }

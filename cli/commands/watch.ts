@@ -6,7 +6,7 @@ import { decodeMessageBody } from '../../functions/contracts/message-body.js';
 import { statusMessageSchema } from '../../functions/contracts/status-message.js';
 import type { StatusMessage } from '../../functions/contracts/status-message.js';
 import type { Command, CommandContext } from '../command.js';
-import { createBoard, drawBoard } from '../orders/board.js';
+import { createBoard, drawBoard, inOrderOfTime } from '../orders/board.js';
 import type { Board } from '../orders/board.js';
 import { defaultApplication } from '../orders/example-order.js';
 import { AppUnreachableError, createOrderApi } from '../orders/order-api.js';
@@ -55,7 +55,7 @@ async function follow(watched: Watched, { screen, signal }: CommandContext): Pro
   for (const orderId of watched.orderIds) board.add(orderId);
   for (let outage = ''; !signal.aborted;) {
     const { lines, problem } = await look(watched, board);
-    if (!screen.isLive) printAll(screen, problem === outage ? lines : [...lines, problem]);
+    if (!screen.isLive) printAll(screen, [...inOrderOfTime(lines), ...(problem === outage ? [] : [problem])]);
     outage = problem;
     drawLive(board, outage, screen);
     if (watched.orderIds.length > 0 && haveEnded(board)) break;

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isFinal } from '../../client/index.js';
 import type { OrderClient, StatusMessage } from '../../client/index.js';
-import { createBoard, drawBoard } from '../orders/board.js';
+import { createBoard, drawBoard, inOrderOfTime } from '../orders/board.js';
 import type { Board, BoardRow } from '../orders/board.js';
 import { AppUnreachableError } from '../orders/order-api.js';
 import type { OrderApi } from '../orders/order-api.js';
@@ -39,9 +39,10 @@ export function followOrders(followed: Followed, screen: Screen): Following {
   const board = createBoard(orderIds.length);
   for (const orderId of orderIds) board.add(orderId);
   const statuses = new Map<string, StatusMessage[]>();
+  const news: string[] = [];
   client.subscribe((status) => {
     statuses.set(status.orderId, [...(statuses.get(status.orderId) ?? []), status]);
-    if (orderIds.includes(status.orderId)) tell(screen, board.noteStatus(status));
+    if (orderIds.includes(status.orderId)) news.push(...board.noteStatus(status));
   });
   return {
     statusesOf: (orderId) => statuses.get(orderId) ?? [],
@@ -53,7 +54,8 @@ export function followOrders(followed: Followed, screen: Screen): Following {
     async untilAllHaveEnded(signal) {
       for (;;) {
         signal.throwIfAborted();
-        const outage = await lookAt(board, followed.api, screen);
+        const outage = await lookAt(board, followed.api, news);
+        tell(screen, inOrderOfTime(news.splice(0)));
         drawLive(board, [outage, followed.footLine()], screen);
         followed.onLook(board.rows());
         if (!board.rows().some(isOpen)) return;
@@ -70,11 +72,9 @@ function isOpen({ record, status }: BoardRow): boolean {
 }
 
 /** Reads what may have changed; answers what is to be said when the app is down. */
-async function lookAt(board: Board, api: Followed['api'], screen: Screen): Promise<string> {
+async function lookAt(board: Board, api: Followed['api'], news: string[]): Promise<string> {
   try {
-    await refreshRecords(api, board.unfinished(), (record) => {
-      tell(screen, board.noteRecord(record));
-    });
+    await refreshRecords(api, board.unfinished(), (record) => news.push(...board.noteRecord(record)));
     return '';
   } catch (error) {
     if (error instanceof AppUnreachableError) return 'The Functions host is down.';

@@ -88,6 +88,13 @@ function statusLine({ orderId, status, at, reason }: StatusMessage): string {
   return `${timeOf(at)}  ${orderId.padEnd(idWidth)}  status ${status}${cause}`;
 }
 
+const timeWidth = 12;
+
+/** Lines of a board in the order in which things happened, as far as their times tell. */
+export function inOrderOfTime(lines: readonly string[]): readonly string[] {
+  return [...lines].sort((a, b) => a.slice(0, timeWidth).localeCompare(b.slice(0, timeWidth)));
+}
+
 const columns: readonly Column[] = [
   { title: 'order' },
   { title: 'state' },

@@ -13,7 +13,14 @@ export interface AppEndpoint {
 }
 
 /** What an operator may have done to an order. */
-export type OperatorVerb = 'resubmit' | 'compensate';
+export type OperatorVerb = 'resubmit' | 'compensate' | 'retry-undo' | 'skip-undo' | 'abandon';
+
+/** What an operator says with a verb. */
+export interface OperatorRequest {
+  readonly reason: string;
+  /** The step that the verb is about, where it is about one. */
+  readonly stepId?: string;
+}
 
 /** Calls to the function app. */
 export interface OrderApi {
@@ -22,7 +29,9 @@ export interface OrderApi {
   /** The record as the app sent it. */
   findRaw(orderId: string): Promise<unknown>;
   /** Applies a verb; answers the changed record. */
-  operate(verb: OperatorVerb, orderId: string, reason: string): Promise<OrderRecord>;
+  operate(verb: OperatorVerb, orderId: string, request: OperatorRequest): Promise<OrderRecord>;
+  /** Pauses or resumes the intake of orders. */
+  setIntake(verb: 'pause' | 'resume', reason: string): Promise<void>;
 }
 
 /** The app could not be reached; it may be there again later. */
@@ -43,13 +52,14 @@ export function createOrderApi(app: AppEndpoint): OrderApi {
       const raw = await findRaw(orderId);
       return raw === undefined ? undefined : recordOf(raw, app);
     },
-    async operate(verb, orderId, reason) {
-      const body = JSON.stringify({ reason });
-      const headers = { 'content-type': 'application/json' };
-      const response = await call(app, `${orderPath(orderId)}/${verb}`, { method: 'POST', body, headers });
+    async operate(verb, orderId, request) {
+      const response = await post(app, `${orderPath(orderId)}/${verb}`, request);
       if (response.status === 404) throw unknownOrder(orderId);
-      if (response.status === 409) throw new CommandError(await wrongState(response, verb));
+      if (response.status === 409) throw new CommandError(await wrongState(response, verb, orderId));
       return recordOf(await contentOf(response, app), app);
+    },
+    async setIntake(verb, reason) {
+      await contentOf(await post(app, `api/intake/${verb}`, { reason }), app);
     },
   };
 }
@@ -63,6 +73,14 @@ export function unknownOrder(orderId: string): CommandError {
 
 function orderPath(orderId: string): string {
   return `api/orders/${encodeURIComponent(orderId)}`;
+}
+
+function post(app: AppEndpoint, path: string, body: object): Promise<Response> {
+  return call(app, path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  });
 }
 
 async function call(app: AppEndpoint, path: string, request: RequestInit): Promise<Response> {
@@ -96,8 +114,8 @@ function recordOf(raw: unknown, app: AppEndpoint): OrderRecord {
   );
 }
 
-async function wrongState(response: Response, verb: OperatorVerb): Promise<string> {
+async function wrongState(response: Response, verb: OperatorVerb, orderId: string): Promise<string> {
   const problem = (await response.json().catch(() => ({}))) as { readonly message?: unknown };
   const state = typeof problem.message === 'string' ? problem.message : 'the order is in another state';
-  return `Cannot ${verb}: ${state}. Look at it first: npm run cli -- show <orderId>`;
+  return `Cannot ${verb} ${orderId}: ${state}. Look at it: npm run cli -- show ${orderId}`;
 }

@@ -36,7 +36,12 @@ export function viewRecord(record: OrderRecord, view: View): readonly string[] {
     `${view.paint('strong', record.orderId)}  ${record.processState}`,
     ...headLines(record),
     ...section('Steps', stepColumns, record.steps.map(stepRow), layout),
-    ...section('Compensation, the newest is undone first', compensationColumns, compensationRows(record), layout),
+    ...section(
+      'Compensation log, undone from the last to the first',
+      compensationColumns,
+      compensationRows(record),
+      layout,
+    ),
     ...section('Status messages that wait to be sent', outboxColumns, outboxRows(record), layout),
     ...section('History', historyColumns, historyRows(record), layout),
   ];
