@@ -8,7 +8,7 @@ import type { App } from '../support/app-stack.js';
 
 const unavailable = { status: 503, code: 'Unavailable' };
 
-describe('step 5: agents', () => {
+describe.concurrent('step 5: agents', () => {
   let app: App;
   beforeAll(async () => {
     app = await startApp({ STEP_DEADLINE_MS: '4000' });

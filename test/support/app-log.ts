@@ -11,6 +11,8 @@ export interface AppLog {
   events(name: string, orderId?: string): readonly LoggedEvent[];
   /** Alerts of an order. */
   alerts(orderId: string): readonly string[];
+  /** Ids of the orders and documents that an alert of this name was raised for. */
+  alerted(name: string): readonly unknown[];
   /** All lines, for a failed test's reader. */
   readonly lines: readonly string[];
 }
@@ -26,6 +28,7 @@ export function createAppLog(): AppLog {
       const entry = parseEntry(line);
       if (entry !== undefined) entries.push(entry);
     },
+    alerted: (name) => entries.flatMap(({ alert, ...fields }) => (alert === name ? Object.values(fields) : [])),
     events: (name, orderId) =>
       entries.filter((entry) => entry['event'] === name && (orderId === undefined || entry['orderId'] === orderId)),
     alerts: (orderId) =>
