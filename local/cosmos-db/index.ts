@@ -82,6 +82,13 @@ export async function startCosmosDb(options: CosmosDbOptions): Promise<CosmosDb>
     await store.close();
     throw error;
   });
+  const close = async (): Promise<void> => {
+    stopSweeping();
+    faults.replace();
+    await server.close();
+    await store.close();
+  };
+  let closing: Promise<void> | undefined;
   return {
     port: server.port,
     endpoint: `http://127.0.0.1:${server.port}/`,
@@ -91,12 +98,7 @@ export async function startCosmosDb(options: CosmosDbOptions): Promise<CosmosDb>
       checkFaultPlan(plan);
       faults.replace(plan);
     },
-    async close() {
-      stopSweeping();
-      faults.replace();
-      await server.close();
-      await store.close();
-    },
+    close: () => (closing ??= close()),
   };
 }
 

@@ -9,7 +9,7 @@ import type { FaultRule, Faults } from '../faults/index.js';
 import type { Authenticate } from './auth.js';
 import type { Counters } from './counters.js';
 import { errorAnswer } from './error-answer.js';
-import type { Answer, Request } from './exchange.js';
+import type { Answer, Operation, Request } from './exchange.js';
 import { header } from './exchange.js';
 import type { Verdict } from './fault-gate.js';
 import { sitOut } from './fault-gate.js';
@@ -37,11 +37,27 @@ export interface ServiceParts {
 
 const CUT: Reply = { kind: 'cut' };
 
+const METERED: ReadonlySet<Operation> = new Set([
+  'create',
+  'read',
+  'replace',
+  'upsert',
+  'patch',
+  'delete',
+  'query',
+  'batch',
+]);
+
+/** Operations on items draw on a container's throughput; reading its description does not. */
+function isMetered(route: Route): boolean {
+  return METERED.has(route.operation);
+}
+
 /** Carries out routes, with their effect and their counts. */
 function createPerformer(parts: ServiceParts): (route: Route, request: Request, hasEffect: boolean) => Answer {
   const { throughput, counters, onInternalError } = parts;
   const answerOf = (route: Route, request: Request): Answer => {
-    const retryAfterMs = throughput.retryAfterMs(request.path.container, request.now);
+    const retryAfterMs = isMetered(route) ? throughput.retryAfterMs(request.path.container, request.now) : 0;
     if (retryAfterMs > 0) throw tooManyRequests(retryAfterMs);
     return route.answer(request);
   };
@@ -54,7 +70,7 @@ function createPerformer(parts: ServiceParts): (route: Route, request: Request, 
     } catch (error) {
       answer = errorAnswer(error, onInternalError);
     }
-    throughput.charge(container, answer.charge);
+    if (isMetered(route)) throughput.charge(container, answer.charge);
     counters.count(container, route.operation, answer);
     return answer;
   };
