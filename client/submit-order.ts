@@ -95,6 +95,7 @@ async function untilSent(send: () => Promise<void>, { timeoutMs, signal }: Submi
   }
 }
 
+/** The SDK lets some lost connections through as plain errors. */
 function isDefinite(error: unknown): boolean {
-  return !isServiceBusError(error) || definiteCodes.includes(error.code);
+  return isServiceBusError(error) ? definiteCodes.includes(error.code) : error instanceof TypeError;
 }

@@ -89,9 +89,9 @@ describe('submitting an order', () => {
 
   it('tries again while the broker refuses connections', async () => {
     const refused = new ServiceBusError('connect ECONNREFUSED 127.0.0.1:5672', 'GeneralError');
-    const to = target(refused);
+    const to = target(refused, new Error('Failed to connect'));
     await submitOrder(draft, to);
-    expect(to.calls).toBe(2);
+    expect(to.calls).toBe(3);
     expect(to.sent).toHaveLength(1);
   });
 

@@ -1,0 +1,205 @@
+import type { ServiceBusClient } from '@azure/service-bus';
+import { describe, expect, it } from 'vitest';
+import { createOrderClient, ClientClosedError, SubmitFailedError } from '../../client/index.js';
+import type { OrderClient, StatusKind, StatusMessage } from '../../client/index.js';
+import { exampleOrder } from '../../cli/orders/example-order.js';
+import {
+  cleanUp,
+  createClient,
+  receive,
+  startTestBroker,
+  temporaryDirectory,
+  until,
+} from '../support/service-bus-broker.js';
+import type { TestBroker } from '../support/service-bus-broker.js';
+
+const queues = [
+  { name: 'orders', requiresDuplicateDetection: true, duplicateDetectionHistoryTimeWindow: 'PT10M' },
+  { name: 'status-web-shop', lockDuration: 'PT1M', maxDeliveryCount: 10 },
+];
+
+interface Application extends TestBroker {
+  readonly orderClient: OrderClient;
+  readonly errors: unknown[];
+  readonly send: (...statuses: object[]) => Promise<void>;
+}
+
+async function application(): Promise<Application> {
+  const broker = await startTestBroker(queues);
+  const errors: unknown[] = [];
+  const orderClient = createOrderClient({
+    serviceBus: broker.client,
+    application: 'web-shop',
+    onError: (error) => errors.push(error),
+  });
+  cleanUp(() => orderClient.close());
+  const sender = broker.client.createSender('status-web-shop');
+  const send = async (...statuses: object[]): Promise<void> => {
+    for (const body of statuses) await sender.sendMessages({ body });
+  };
+  return { ...broker, orderClient, errors, send };
+}
+
+function status(orderId: string, seq: number, kind: StatusKind): StatusMessage {
+  return { schemaVersion: 1, orderId, seq, status: kind, at: '2030-01-01T00:00:00.000Z' };
+}
+
+/** What still lies in the queue, locked or not. */
+async function left(client: ServiceBusClient, queue = 'status-web-shop'): Promise<readonly unknown[]> {
+  const receiver = client.createReceiver(queue);
+  const found = await receiver.peekMessages(100);
+  await receiver.close();
+  return found.map(({ body }) => body as unknown);
+}
+
+async function untilEmpty(client: ServiceBusClient): Promise<void> {
+  while ((await left(client)).length > 0);
+}
+
+describe('submitting', () => {
+  it('counts the same order once at the broker', async () => {
+    const { client, orderClient } = await application();
+    const one = await orderClient.submitOrder(exampleOrder('a'));
+    const again = await orderClient.submitOrder(exampleOrder('a'));
+    const other = await orderClient.submitOrder(exampleOrder('a', { sku: 'PEN' }));
+    expect(again).toEqual(one);
+    const messages = await receive(client.createReceiver('orders'), 2);
+    expect(messages.map(({ messageId }) => messageId)).toEqual([one.messageId, other.messageId]);
+    expect(messages[0]?.body).toMatchObject({ orderId: 'a', application: 'web-shop' });
+    expect(await left(client, 'orders')).toHaveLength(2);
+  });
+
+  it('sends an order anew that was turned away, and waits for its new answer', async () => {
+    const { client, orderClient, send } = await application();
+    await orderClient.submitOrder(exampleOrder('a'));
+    await send({ ...status('a', 0, 'OrderRejected'), reason: { code: 'Busy', message: 'later' }, retryAfterMs: 1_000 });
+    await expect(orderClient.waitForStatus('a')).resolves.toMatchObject({
+      status: 'OrderRejected',
+      retryAfterMs: 1_000,
+    });
+    await orderClient.submitOrder(exampleOrder('a'));
+    await receive(client.createReceiver('orders'), 2);
+    const second = orderClient.waitForStatus('a');
+    await send(status('a', 1, 'OrderReceived'), status('a', 2, 'OrderCompleted'));
+    await expect(second).resolves.toMatchObject({ status: 'OrderCompleted' });
+  });
+
+  it('fails for good when the queue does not exist', async () => {
+    const { client } = await startTestBroker([{ name: 'other' }]);
+    const orderClient = createOrderClient({ serviceBus: client, application: 'web-shop' });
+    cleanUp(() => orderClient.close());
+    await expect(orderClient.submitOrder(exampleOrder('a'))).rejects.toThrow(SubmitFailedError);
+  });
+
+  it('goes on when the broker is away for a while', async () => {
+    const dataDirectory = await temporaryDirectory();
+    const first = await startTestBroker(queues, { dataDirectory });
+    const client = createClient(first.broker.connectionString, { timeoutInMs: 1_000 });
+    const orderClient = createOrderClient({ serviceBus: client, application: 'web-shop' });
+    cleanUp(() => orderClient.close());
+    await orderClient.submitOrder(exampleOrder('a'));
+    const { port } = first.broker;
+    await first.broker.close();
+    const submitted = orderClient.submitOrder(exampleOrder('b'));
+    const second = await startTestBroker(queues, { dataDirectory, port });
+    await submitted;
+    expect(await left(second.client, 'orders')).toHaveLength(2);
+  });
+});
+
+describe('reading statuses', () => {
+  it('hands over each status once and none after a newer one, and leaves nothing on the queue (F1, F2)', async () => {
+    const { client, orderClient, send } = await application();
+    const seen: string[] = [];
+    orderClient.subscribe(({ orderId, seq }) => void seen.push(`${orderId}.${seq}`));
+    const received = status('a', 1, 'OrderReceived');
+    const completed = status('a', 2, 'OrderCompleted');
+    await send(received, received, completed, received, completed, status('b', 1, 'OrderReceived'));
+    await until(() => seen.includes('b.1'));
+    await untilEmpty(client);
+    expect(seen).toEqual(['a.1', 'a.2', 'b.1']);
+  });
+
+  it('completes a message only after its handler has finished (F1)', async () => {
+    const { client, orderClient, send } = await application();
+    const running: (() => void)[] = [];
+    orderClient.subscribe(
+      () =>
+        new Promise<void>((finish) => {
+          running.push(finish);
+        }),
+    );
+    await send(status('a', 1, 'OrderReceived'));
+    await until(() => running.length === 1);
+    expect(await left(client)).toHaveLength(1);
+    running[0]?.();
+    await untilEmpty(client);
+  });
+
+  it('delivers a status again whose handler has thrown (F1)', async () => {
+    const { client, orderClient, errors, send } = await application();
+    const calls: number[] = [];
+    orderClient.subscribe(({ seq }) => {
+      calls.push(seq);
+      if (calls.length === 1) throw new Error('the database is away');
+    });
+    await send(status('a', 1, 'OrderReceived'));
+    await untilEmpty(client);
+    expect(calls).toEqual([1, 1]);
+    expect(errors.map(String)).toEqual(['Error: the database is away']);
+  });
+
+  it('sets aside what is no status, with a reason', async () => {
+    const { client, orderClient, send } = await application();
+    const seen: number[] = [];
+    orderClient.subscribe(({ seq }) => void seen.push(seq));
+    await send({ schemaVersion: 2 }, status('a', 1, 'OrderReceived'));
+    await until(() => seen.length === 1);
+    await untilEmpty(client);
+    const [letter] = await receive(client.createReceiver('status-web-shop', { subQueueType: 'deadLetter' }), 1);
+    expect(letter).toMatchObject({ deadLetterReason: 'InvalidStatus', body: { schemaVersion: 2 } });
+  });
+
+  it('takes nothing while nobody reads (F3)', async () => {
+    const { client, orderClient, send } = await application();
+    const seen: number[] = [];
+    const unsubscribe = orderClient.subscribe(({ seq }) => void seen.push(seq));
+    await send(status('a', 1, 'OrderReceived'));
+    await until(() => seen.length === 1);
+    unsubscribe();
+    await untilEmpty(client);
+    await send(status('a', 2, 'OrderCompleted'));
+    expect(await left(client)).toHaveLength(1);
+    await expect(orderClient.waitForStatus('a')).resolves.toMatchObject({ seq: 2 });
+    expect(seen).toEqual([1]);
+  });
+
+  it('waits for several orders at once', async () => {
+    const { orderClient, send } = await application();
+    const both = Promise.all([orderClient.waitForStatus('a'), orderClient.waitForStatus('b')]);
+    await send(status('b', 2, 'OrderFailed'), status('a', 2, 'OrderCompleted'));
+    await expect(both).resolves.toMatchObject([{ status: 'OrderCompleted' }, { status: 'OrderFailed' }]);
+  });
+
+  it('leaves on the queue what a loop has taken and not finished when the client is closed', async () => {
+    const { client, orderClient, send } = await application();
+    await send(status('a', 1, 'OrderReceived'), status('a', 2, 'OrderCompleted'));
+    const seen: number[] = [];
+    for await (const { seq } of orderClient.statuses()) {
+      seen.push(seq);
+      if (seq === 2) break;
+    }
+    await orderClient.close();
+    expect(seen).toEqual([1, 2]);
+    expect(await left(client)).toMatchObject([{ seq: 2 }]);
+  });
+
+  it('ends its waits when it is closed, and is of no use afterwards', async () => {
+    const { orderClient } = await application();
+    const waiting = expect(orderClient.waitForStatus('a')).rejects.toThrow(ClientClosedError);
+    await orderClient.close();
+    await waiting;
+    await expect(orderClient.submitOrder(exampleOrder('a'))).rejects.toThrow(ClientClosedError);
+    expect(() => orderClient.subscribe(() => undefined)).toThrow(ClientClosedError);
+  });
+});
