@@ -105,6 +105,8 @@ param externalAgents externalAgent[] = []
 param cosmosCapacityMode ('Serverless' | 'Autoscale') = 'Serverless'
 @minValue(1000)
 param cosmosMaxThroughput int = 1000
+@description('Account to use instead of the one named after the environment: a restored one. Empty: the usual one.')
+param cosmosAccountName string = ''
 param cosmosBackupTier ('Continuous7Days' | 'Continuous30Days') = 'Continuous7Days'
 @description('Second region of the state store, for reads and failover; Autoscale only.')
 param cosmosFailoverLocation string = ''
@@ -342,7 +344,7 @@ module operatorQueueAccess 'modules/queue-access.bicep' = if (!empty(operatorGro
 module cosmosDb 'modules/cosmos-db.bicep' = {
   scope: group
   params: {
-    name: 'cosmos-${token}'
+    name: empty(cosmosAccountName) ? 'cosmos-${token}' : cosmosAccountName
     location: location
     tags: tags
     capacityMode: cosmosCapacityMode
@@ -485,7 +487,6 @@ module budget 'modules/budget.bicep' = if (budgetAmount > 0) {
 output AZURE_LOCATION string = location
 output AZURE_TENANT_ID string = tenant().tenantId
 output AZURE_RESOURCE_GROUP string = group.name
-output AZURE_FUNCTION_NAME string = app.outputs.name
 output SERVICE_APP_NAME string = app.outputs.name
 output SERVICE_APP_URI string = 'https://${app.outputs.hostName}'
 output SERVICE_BUS_NAMESPACE string = serviceBus.outputs.fullyQualifiedNamespace

@@ -24,6 +24,14 @@ describe.skipIf(bicepIsMissing)(needsBicep('the Bicep files'), () => {
     }
   });
 
+  it('take a restored account into use with everything that a restore does not bring', () => {
+    expect(predict('restored', ["param cosmosAccountName = 'cosmos-restored'"]).status).toBe(0);
+    const prediction = readFileSync(join(projectRoot, '.local', 'infra-tests', 'restored.snapshot.json'), 'utf8');
+    for (const part of ['sqlDatabases/order-processing/containers/order-state', 'sqlRoleDefinitions/']) {
+      expect(prediction.includes(`/databaseAccounts/cosmos-restored/${part}`), part).toBe(true);
+    }
+  });
+
   it('take every parameter from the azd environment', () => {
     const declared = bicep('generate-params', 'infra/main.bicep', '--include-params', 'all', '--stdout').output;
     const offered = readFileSync(join(projectRoot, 'infra', 'main.parameters.json'), 'utf8');

@@ -48,5 +48,6 @@ export function predict(name: string, values: readonly string[]): CommandResult 
   const named = (line: string): string => line.split('=')[0] ?? '';
   const kept = required.filter((line) => !values.some((value) => named(value) === named(line)));
   writeFileSync(file, [`using '../../infra/main.bicep'`, ...kept, ...values].join('\n'));
-  return bicep('snapshot', file, '--mode', 'overwrite', '--subscription-id', '00000000-0000-0000-0000-000000000001');
+  const scope = ['--subscription-id', '00000000-0000-0000-0000-000000000001', '--deployment-name', 'test'];
+  return bicep('snapshot', file, '--mode', 'overwrite', ...scope);
 }
