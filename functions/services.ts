@@ -26,6 +26,7 @@ import type { OperatorDeps } from './operator/operate.js';
 import { requestForActivity } from './scheduler/agent-request-builder.js';
 import type { AdvanceDeps } from './scheduler/advance.js';
 import { durableNames } from './scheduler/attempt-messages.js';
+import type { PurgeDeps } from './scheduler/purge-history.js';
 import type { ReplyDeps } from './scheduler/handle-reply.js';
 import type { AdmissionDeps } from './scheduler/refresh-admission.js';
 import { startNow } from './scheduler/start-pending.js';
@@ -77,7 +78,7 @@ function buildServices(config: Config): Services {
   const { MAX_IN_FLIGHT: maxInFlight, INTAKE_REFRESH_MS: refreshMs } = config;
   return {
     config,
-    store: createCosmosStateStore(database),
+    store: createCosmosStateStore(database, { retentionDays: config.RECORD_RETENTION_DAYS }),
     orders: createCosmosOrdersDatabase(database),
     sender,
     rejector: createMessageRejector(sender),
@@ -152,6 +153,12 @@ export function submitDeps(context: InvocationContext): SubmitDeps {
       busyRetryAfterMs: config.BUSY_RETRY_AFTER_MS,
     },
   };
+}
+
+/** What the history purge needs. */
+export function purgeDeps(context: InvocationContext): PurgeDeps {
+  const orchestrations = createDurableOrchestrations(context, durableNames.orchestrator);
+  return { ...transitionDeps(context), orchestrations, retentionDays: services().config.HISTORY_RETENTION_DAYS };
 }
 
 /** What advance needs. */

@@ -27,8 +27,19 @@ const containerName = 'order-state';
 
 const conflictCodes: readonly (number | undefined)[] = [412, 409, 404];
 
-/** Creates the state store; `rememberedRecords` bounds its memory. */
-export function createCosmosStateStore(database: Database, rememberedRecords = 5_000): StateStore {
+/** Settings of the store. */
+export interface StateStoreOptions {
+  /** How long a record is kept after its order has ended well or been undone (R47). */
+  readonly retentionDays: number;
+  /** How many versions are remembered. */
+  readonly rememberedRecords?: number;
+}
+
+/** Creates the state store. */
+export function createCosmosStateStore(
+  database: Database,
+  { retentionDays, rememberedRecords = 5_000 }: StateStoreOptions,
+): StateStore {
   const container = database.container(containerName);
   const recent = createRecentMap<VersionedRecord>(rememberedRecords);
   const remember = (versioned: VersionedRecord): VersionedRecord => recent.set(versioned.record.orderId, versioned);
@@ -53,7 +64,7 @@ export function createCosmosStateStore(database: Database, rememberedRecords = 5
     get: async (orderId) => recent.get(orderId) ?? (await getLatest(orderId)),
     getLatest,
     replaceIfUnchanged: async (record, etag) => {
-      const result = await replace(container, record, etag);
+      const result = await replace(container, record, { etag, ttl: timeToLive(record, retentionDays) });
       if (result.kind === 'replaced') remember(result.versioned);
       else recent.delete(record.orderId);
       return result;
@@ -82,10 +93,25 @@ async function readRecord(container: Container, orderId: string): Promise<Versio
   throw new PermanentError(code, `record ${orderId}: ${read.problem}`);
 }
 
-async function replace(container: Container, record: StateRecord, etag: string): Promise<ReplaceResult> {
+const neverExpires = -1;
+const secondsPerDay = 86_400;
+
+/** Cosmos DB deletes an item `ttl` seconds after its last change. What an operator must look at is kept (C25). */
+function timeToLive({ processState }: StateRecord, retentionDays: number): number {
+  const hasEnded = processState === 'Processed' || processState === 'Compensated';
+  return hasEnded ? retentionDays * secondsPerDay : neverExpires;
+}
+
+async function replace(
+  container: Container,
+  record: StateRecord,
+  { etag, ttl }: { readonly etag: string; readonly ttl: number },
+): Promise<ReplaceResult> {
   try {
     const accessCondition = { type: 'IfMatch', condition: etag };
-    const response = await container.item(record.orderId, record.orderId).replace(record, { accessCondition });
+    const response = await container
+      .item(record.orderId, record.orderId)
+      .replace({ ...record, ttl }, { accessCondition });
     return { kind: 'replaced', versioned: { record, etag: response.etag } };
   } catch (error) {
     if (conflictCodes.includes(statusCodeOf(error))) return { kind: 'conflict' };
@@ -131,7 +157,7 @@ function toPage({ resources = [], requestCharge }: QueryAnswer): RecordPage {
   return { records, unreadable, requestCharge };
 }
 
-const systemProperties: readonly string[] = ['_rid', '_self', '_attachments', '_ts'];
+const systemProperties: readonly string[] = ['_rid', '_self', '_attachments', '_ts', 'ttl'];
 
 /** System properties of the service do not belong to the record; `_etag` is its version. */
 function readDocument(document: unknown): { readonly read: ReadRecord; readonly etag: string } {

@@ -1,7 +1,13 @@
 import type { InvocationContext } from '@azure/functions';
-import { getClient } from 'durable-functions';
+import { getClient, OrchestrationRuntimeStatus } from 'durable-functions';
 import { TransientError } from '../state/errors.js';
 import type { Orchestrations } from '../state/ports.js';
+
+const finishedStatuses = [
+  OrchestrationRuntimeStatus.Completed,
+  OrchestrationRuntimeStatus.Failed,
+  OrchestrationRuntimeStatus.Terminated,
+];
 
 /** The Durable Functions client of an invocation, as the starter and agent-reply need it; ids were validated before they get here (T18). */
 export function createDurableOrchestrations(context: InvocationContext, orchestratorName: string): Orchestrations {
@@ -26,6 +32,14 @@ export function createDurableOrchestrations(context: InvocationContext, orchestr
         // The answer says little ("already exists" and real failures look alike): only the status tells (T3).
         return (await exists(instanceId)) ? 'started' : 'refused';
       }
+    },
+    purgeFinished: async (startedFrom, startedBefore) => {
+      const { instancesDeleted } = await client.purgeInstanceHistoryBy({
+        createdTimeFrom: new Date(startedFrom),
+        createdTimeTo: new Date(startedBefore),
+        runtimeStatus: finishedStatuses,
+      });
+      return instancesDeleted;
     },
     raiseEvent: async (instanceId, eventName, payload) => {
       try {

@@ -73,6 +73,11 @@ export const settingsSchema = z.object({
   RETRY_BACKOFF_MS: milliseconds(100, 24 * hour).describe('Wait before the second attempt; doubles with each failure.'),
   RETRY_MAX_BACKOFF_MS: milliseconds(100, 24 * hour).describe('Longest wait between attempts.'),
   START_BY_MS: milliseconds(1_000, 24 * hour).describe('How long a waiting order may wait before that is noticed.'),
+  RECORD_RETENTION_DAYS: wholeNumber(120, 3650).describe(
+    'How long a record is kept after its order has ended well or been undone; longer than any dead letter lives.',
+  ),
+  HISTORY_RETENTION_DAYS: wholeNumber(1, 3650).describe('How long the runtime keeps finished attempts.'),
+  HISTORY_PURGE_SCHEDULE: schedule.describe('When finished attempts are purged.'),
   PAYMENT_URL: url.describe('Remote service of the payment agent.'),
   INVENTORY_URL: url.describe('Remote service of the inventory agent.'),
   SHIPPING_URL: url.describe('Remote service of the shipping agent.'),

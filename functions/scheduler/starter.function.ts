@@ -1,6 +1,7 @@
 import { app } from '@azure/functions';
 import { input } from 'durable-functions';
-import { admissionDeps, services, starterDeps } from '../services.js';
+import { admissionDeps, purgeDeps, services, starterDeps } from '../services.js';
+import { purgeHistory } from './purge-history.js';
 import { refreshAdmission } from './refresh-admission.js';
 import { startPending } from './start-pending.js';
 
@@ -14,4 +15,10 @@ app.timer('starter', {
     const hasNews = run.oldestPendingMs > 0 || mode !== 'open';
     if (hasNews) deps.telemetry.event('starter-run', { ...run, admission: mode, pending, inFlight });
   },
+});
+
+app.timer('history-purge', {
+  schedule: '%HISTORY_PURGE_SCHEDULE%',
+  extraInputs: [input.durableClient()],
+  handler: (_timer, context) => purgeHistory(purgeDeps(context)),
 });

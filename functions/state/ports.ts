@@ -136,6 +136,8 @@ export interface Orchestrations {
   ): Promise<'started' | 'refused'>;
   /** Whether the runtime knows the instance, running or finished. */
   exists(instanceId: string): Promise<boolean>;
+  /** Forgets finished instances that were started in this time; answers how many. */
+  purgeFinished(startedFrom: Timestamp, startedBefore: Timestamp): Promise<number>;
   /** Hands an event to a running instance; `unknown` when the runtime knows no such instance. */
   raiseEvent(instanceId: string, eventName: string, payload: unknown): Promise<'raised' | 'unknown'>;
 }

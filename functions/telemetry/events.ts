@@ -26,6 +26,7 @@ export const eventNames = [
   'status-undeliverable', // the application's queue does not take the status now
   'starter-run', // one run of the starter
   'supervisor-run', // one run of the supervisor: its absence is an alert
+  'history-purged', // scheduler: finished attempts were forgotten
   'audit-run', // supervisor: the slow look for unreadable documents
   'recovery-failed', // supervisor: this record could not be recovered now
 ] as const;
