@@ -8,18 +8,19 @@ import { signToken } from './service-bus-tokens.js';
 export interface AmqpClient {
   readonly connection: Connection;
   /** Presents a token for an entity; resolves with the status. */
-  authorize(entity: string): Promise<number>;
+  readonly authorize: (entity: string) => Promise<number>;
   /** Sends a request to a node and resolves with its response. */
-  request(node: string, request: Partial<Message>): Promise<Message>;
+  readonly request: (node: string, request: Partial<Message>) => Promise<Message>;
 }
 
 const keyPattern = /SharedAccessKeyName=([^;]*);SharedAccessKey=([^;]*)/;
 
+const portPattern = /127\.0\.0\.1:(\d+)/;
+
 /** Connects without any token. */
-export async function connectAmqp(broker: Broker): Promise<AmqpClient> {
-  const connection = rhea
-    .create_container()
-    .connect({ host: '127.0.0.1', port: broker.port, username: 'test', reconnect: false });
+export async function connectAmqp({ connectionString }: Pick<Broker, 'connectionString'>): Promise<AmqpClient> {
+  const port = Number(portPattern.exec(connectionString)?.[1]);
+  const connection = rhea.create_container().connect({ host: '127.0.0.1', port, username: 'test', reconnect: false });
   connection.on('disconnected', () => undefined);
   connection.on('connection_error', () => undefined);
   cleanUp(() => {
@@ -43,8 +44,8 @@ export async function connectAmqp(broker: Broker): Promise<AmqpClient> {
     connection,
     request,
     authorize: async (entity) => {
-      const [, keyName = '', key = ''] = keyPattern.exec(broker.connectionString) ?? [];
-      const resource = `sb://127.0.0.1:${broker.port}/${entity}`;
+      const [, keyName = '', key = ''] = keyPattern.exec(connectionString) ?? [];
+      const resource = `sb://127.0.0.1:${port}/${entity}`;
       const answer = await request('$cbs', {
         body: signToken({ resource, keyName, key, expiresAt: Date.now() + 3_600_000 }),
         application_properties: { operation: 'put-token', name: resource, type: 'servicebus.windows.net:sastoken' },

@@ -10,6 +10,7 @@ import { createClaims, type Claims } from '../auth/claims.js';
 import type { BrokerContext } from '../context.js';
 import { wireErrors, type WireError } from '../errors.js';
 import { limits } from '../limits.js';
+import { checkFrames } from '../wire/frame-check.js';
 import { foreignProtocol } from './foreign-protocol.js';
 import type { Connection, Delivery, Sender } from './rhea.js';
 
@@ -58,6 +59,7 @@ export class ClientConnection {
       this.windowOpened();
     });
     connection.accept(socket);
+    this.#guardFrames();
   }
 
   /** Calls `action` when the connection has ended, however it did. */
@@ -133,6 +135,16 @@ export class ClientConnection {
       if ((connection.frame_size ?? 0) > limits.maxFrameBytes) {
         this.#endWith(new Error(`A frame is larger than ${limits.maxFrameBytes} bytes.`));
       }
+    };
+  }
+
+  /** rhea hands over all it has not read yet, so the frames are looked at before it decodes them. */
+  #guardFrames(): void {
+    const { transport } = this.connection;
+    const read = transport.read.bind(transport);
+    transport.read = (input) => {
+      checkFrames(input, limits.maxFrameBytes);
+      return read(input);
     };
   }
 

@@ -87,8 +87,7 @@ export interface Frame {
     readonly first: number;
     readonly last?: number;
     message_format?: number;
-    source?: { readonly descriptor?: { readonly value: unknown } };
-    target?: { readonly descriptor?: { readonly value: unknown } };
+    target?: { readonly descriptor?: { readonly value: unknown } } | undefined;
   };
 }
 
@@ -128,7 +127,7 @@ export interface Connection {
   input: (bytes: Buffer) => void;
   output: () => void;
   readonly frame_size?: number;
-  readonly transport: { has_writes_pending(): boolean };
+  readonly transport: { read(input: Buffer): number };
   readonly remote: { readonly open?: unknown };
   accept(socket: Socket): void;
   close(error?: WireError): void;

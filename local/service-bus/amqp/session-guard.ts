@@ -39,7 +39,7 @@ export function guardSession(session: Session, client: ClientConnection, onWindo
     const { target } = frame.performative;
     const descriptor = target?.descriptor?.value;
     guard.isCoordinator = descriptor === coordinator || descriptor === 'amqp:coordinator:list';
-    if (guard.isCoordinator) delete frame.performative.target;
+    if (guard.isCoordinator) frame.performative.target = undefined;
     next.attach(frame);
     guard.isCoordinator = false;
   };
