@@ -5,6 +5,7 @@ import { parseArguments } from '../../infra/cost/arguments.js';
 import { countsSchema, pricesSchema } from '../../infra/cost/inputs.js';
 import { monthlyCost } from '../../infra/cost/model.js';
 import { costReport } from '../../infra/cost/report.js';
+import { emulatorSettings } from '../../infra/emulators/index.js';
 import { projectRoot } from './support/bicep.js';
 
 function read(file: string): string {
@@ -49,5 +50,15 @@ describe.each(documents)('docs/%s.md', (name) => {
     for (const link of links.filter((item) => !item.startsWith('http'))) {
       expect(existsSync(join(projectRoot, dirname(file), link)), link).toBe(true);
     }
+  });
+});
+
+describe("the emulators' README", () => {
+  it('gives the settings that point the app at them', () => {
+    const text = read('infra/emulators/README.md');
+    expect(text).toContain(emulatorSettings.ServiceBusConnection);
+    expect(text).toContain(emulatorSettings.COSMOS_ENDPOINT);
+    // The key is the one in the sample.
+    expect(read('local.settings.sample.json')).toContain(emulatorSettings.COSMOS_KEY);
   });
 });

@@ -114,6 +114,10 @@ describe('host.dts.json', () => {
 });
 
 describe('.funcignore', () => {
+  it('needs no negation, which not every reader of the file understands', () => {
+    expect(readFileSync(join(projectRoot, '.funcignore'), 'utf8')).not.toMatch(/^!/m);
+  });
+
   it('lets only what runs through when the project folder itself is published', () => {
     const repository = mkdtempSync(join(tmpdir(), 'ignore-'));
     const git = (...args: readonly string[]): string =>
@@ -121,7 +125,14 @@ describe('.funcignore', () => {
     git('init', '-q');
     writeFileSync(join(repository, '.gitignore'), readFileSync(join(projectRoot, '.funcignore')));
     const tracked = spawnSync('git', ['ls-files'], { cwd: projectRoot, encoding: 'utf8' }).stdout.trim().split('\n');
-    const candidates = [...tracked, 'dist/functions/index.js', 'dist/local/main.js', 'dist/.tsbuildinfo', 'x.test.ts'];
+    const candidates = [
+      ...tracked,
+      'dist/functions/index.js',
+      'dist/local/main.js',
+      'dist/client/index.js',
+      'dist/.tsbuildinfo',
+      'x.test.ts',
+    ];
     const ignored = git('check-ignore', '--no-index', ...candidates)
       .trim()
       .split('\n');
