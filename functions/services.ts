@@ -12,6 +12,7 @@ import { createCosmosAdmissionStore } from './azure/cosmos-admission-store.js';
 import { createCosmosDemoLedger } from './azure/cosmos-demo-ledger.js';
 import { createCosmosOrdersDatabase } from './azure/cosmos-orders-database.js';
 import { createCosmosStateStore } from './azure/cosmos-state-store.js';
+import { createCosmosRecoveryIndex } from './azure/cosmos-recovery-index.js';
 import { createDurableOrchestrations } from './azure/durable-orchestrations.js';
 import { createMessageRejector } from './azure/message-rejector.js';
 import { createQueueSender } from './azure/service-bus-sender.js';
@@ -34,7 +35,16 @@ import type { StarterDeps } from './scheduler/start-pending.js';
 import { PermanentError } from './state/errors.js';
 import { findWorkflow, retryBudget } from './state/order-workflow.js';
 import type { Workflow } from './state/order-workflow.js';
-import type { AdmissionStore, Clock, MessageRejector, OrdersDatabase, QueueSender, StateStore } from './state/ports.js';
+import type {
+  AdmissionStore,
+  Clock,
+  MessageRejector,
+  OrdersDatabase,
+  QueueSender,
+  RecoveryIndex,
+  StateStore,
+} from './state/ports.js';
+import { withRecoveryIndex } from './status/indexed-store.js';
 import type { TransitionDeps } from './status/apply-transition.js';
 import { createAdmissionGate } from './submit/admission-gate.js';
 import type { AdmissionGate } from './submit/admission-gate.js';
@@ -49,6 +59,7 @@ type RemoteSetting = 'PAYMENT_URL' | 'INVENTORY_URL' | 'SHIPPING_URL' | 'INVOICE
 export interface Services {
   readonly config: Config;
   readonly store: StateStore;
+  readonly index?: RecoveryIndex;
   readonly orders: OrdersDatabase;
   readonly sender: QueueSender;
   readonly rejector: MessageRejector;
@@ -73,12 +84,15 @@ export function services(): Services {
 function buildServices(config: Config): Services {
   const database = createDatabase(config);
   const sender = createQueueSender(createServiceBusClient(config));
+  const records = createCosmosStateStore(database, { retentionDays: config.RECORD_RETENTION_DAYS });
+  const index = config.RECOVERY_INDEX_ENABLED ? createCosmosRecoveryIndex(database) : undefined;
   const admission = createCosmosAdmissionStore(database);
   const breaker = { failureThreshold: config.BREAKER_FAILURES, openMs: config.BREAKER_OPEN_MS };
   const { MAX_IN_FLIGHT: maxInFlight, INTAKE_REFRESH_MS: refreshMs } = config;
   return {
     config,
-    store: createCosmosStateStore(database, { retentionDays: config.RECORD_RETENTION_DAYS }),
+    store: index === undefined ? records : withRecoveryIndex(records, index),
+    ...(index === undefined ? {} : { index }),
     orders: createCosmosOrdersDatabase(database),
     sender,
     rejector: createMessageRejector(sender),
@@ -177,9 +191,10 @@ export function replyDeps(context: InvocationContext): ReplyDeps {
 
 /** What the supervisor needs. */
 export function supervisorDeps(context: InvocationContext): SupervisorDeps {
-  const { config } = services();
+  const { config, index } = services();
   return {
     ...transitionDeps(context),
+    ...(index === undefined ? {} : { index }),
     random: Math.random,
     policy: {
       maxFailures: config.MAX_FAILURES,
@@ -193,6 +208,7 @@ export function supervisorDeps(context: InvocationContext): SupervisorDeps {
       pageSize: config.SUPERVISOR_PAGE_SIZE,
       maxPerRun: config.SUPERVISOR_MAX_PER_RUN,
       maxRequestCharge: config.SUPERVISOR_MAX_RU_PER_RUN,
+      scanEveryMinutes: config.RECOVERY_SCAN_EVERY_MINUTES,
     },
   };
 }

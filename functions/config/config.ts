@@ -69,6 +69,10 @@ export const settingsSchema = z.object({
   SUPERVISOR_PAGE_SIZE: wholeNumber(1, 1000).describe('Records read in one page.'),
   SUPERVISOR_MAX_PER_RUN: wholeNumber(1, 100_000).describe('Attempts recovered in one run at most.'),
   SUPERVISOR_MAX_RU_PER_RUN: wholeNumber(10, 1_000_000).describe('Request units after which a run stops.'),
+  RECOVERY_INDEX_ENABLED: flag.describe('Deadlines are also noted in a time-bucketed container; for very many orders.'),
+  RECOVERY_SCAN_EVERY_MINUTES: wholeNumber(1, 60).describe(
+    'With the recovery index: how often all records are scanned.',
+  ),
   SUPERVISOR_AUDIT_SCHEDULE: schedule.describe('When all records are checked for ones that nothing else finds.'),
   RETRY_BACKOFF_MS: milliseconds(100, 24 * hour).describe('Wait before the second attempt; doubles with each failure.'),
   RETRY_MAX_BACKOFF_MS: milliseconds(100, 24 * hour).describe('Longest wait between attempts.'),

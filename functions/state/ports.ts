@@ -82,6 +82,13 @@ export interface StateStore {
   pageUnsent(since: Timestamp, pageSize: number): AsyncIterable<RecordPage>;
 }
 
+/** Which orders may have expired, by the time of their deadline: derived, possibly incomplete or outdated (R108, T69). */
+export interface RecoveryIndex {
+  note(orderId: string, completeBy: Timestamp): Promise<void>;
+  /** Ids of orders that had a deadline in this time, in groups. */
+  due(from: Timestamp, until: Timestamp): AsyncIterable<readonly string[]>;
+}
+
 /** Where starter, submit and operator agree on intake. */
 export interface AdmissionStore {
   readAdmission(): Promise<Admission | undefined>;

@@ -9,12 +9,13 @@
  * V4 One record that cannot be recovered does not keep the others from it (T60).
  */
 import { addMs, msBetween } from '../contracts/timestamp.js';
+import type { Timestamp } from '../contracts/timestamp.js';
 import { recover } from '../state/attempt-transitions.js';
 import type { RecoveryPolicy } from '../state/attempt-transitions.js';
 import { TransientError } from '../state/errors.js';
 import { findWorkflow } from '../state/order-workflow.js';
-import type { RecordPage, VersionedRecord } from '../state/ports.js';
-import type { ProcessState } from '../state/state-record.js';
+import type { RecordPage, RecoveryIndex, VersionedRecord } from '../state/ports.js';
+import type { ProcessState, StateRecord } from '../state/state-record.js';
 import { alertUnreadable } from '../status/alert-unreadable.js';
 import { applyTransition, sweepOutbox } from '../status/apply-transition.js';
 import type { TransitionDeps } from '../status/apply-transition.js';
@@ -22,6 +23,8 @@ import type { TransitionDeps } from '../status/apply-transition.js';
 /** What the supervisor needs. */
 export interface SupervisorDeps extends TransitionDeps {
   readonly policy: SupervisorPolicy;
+  /** Where to look first, if the option is on. */
+  readonly index?: RecoveryIndex;
   /** 0 to 1; seeded in tests. */
   readonly random: () => number;
 }
@@ -34,6 +37,8 @@ export interface SupervisorPolicy extends RecoveryPolicy {
   readonly maxPerRun: number;
   /** Request units after which a run stops; the next one goes on (R107). */
   readonly maxRequestCharge: number;
+  /** With a recovery index: the scan of all records, the guarantee, is due when the minute is a multiple of this. */
+  readonly scanEveryMinutes: number;
 }
 
 /** What one run did. */
@@ -50,6 +55,8 @@ export interface SupervisorRun {
   oldestExpiredMs: number;
 }
 
+const minuteMs = 60_000;
+
 const supervisedStates: readonly ProcessState[] = ['Processing', 'Compensating'];
 
 /** One run of the supervisor. */
@@ -63,7 +70,8 @@ export async function recoverExpired(deps: SupervisorDeps): Promise<SupervisorRu
     requestCharge: 0,
     oldestExpiredMs: 0,
   };
-  for (const scan of scans(deps)) {
+  await recoverIndexed(run, deps);
+  for (const scan of isScanDue(deps) ? scans(deps) : []) {
     for await (const page of scan) {
       countPage(page, run, deps);
       noteOldest(page, run, deps);
@@ -75,6 +83,27 @@ export async function recoverExpired(deps: SupervisorDeps): Promise<SupervisorRu
   await sweepOutboxes(run, deps);
   deps.telemetry.event('supervisor-run', { ...run });
   return run;
+}
+
+/** The index brings candidates cheaply; whether their time is up, the record decides. */
+async function recoverIndexed(run: SupervisorRun, deps: SupervisorDeps): Promise<void> {
+  const { index, clock, policy } = deps;
+  if (index === undefined) return;
+  const until = addMs(clock.now(), -policy.graceMs);
+  for await (const orderIds of index.due(addMs(until, -2 * policy.scanEveryMinutes * minuteMs), until)) {
+    for (const orderId of orderIds) {
+      const seen = await deps.store.getLatest(orderId);
+      if (seen !== undefined && isExpired(seen.record, until)) await recoverCounted(seen, run, deps);
+    }
+  }
+}
+
+function isExpired({ lockedBy, completeBy }: StateRecord, until: Timestamp): boolean {
+  return lockedBy !== null && completeBy !== null && completeBy < until;
+}
+
+function isScanDue({ index, clock, policy }: SupervisorDeps): boolean {
+  return index === undefined || Number(clock.now().slice(14, 16)) % policy.scanEveryMinutes === 0;
 }
 
 function isFull(run: SupervisorRun, deps: SupervisorDeps): boolean {
