@@ -11,6 +11,7 @@ import type { Inbox, StatusInbox } from './app-inbox.js';
 import { createAppLog } from './app-log.js';
 import type { AppLog } from './app-log.js';
 import { startRemote } from './app-remote.js';
+import { projectTopology } from './cosmos-db.js';
 import type { Remote } from './app-remote.js';
 
 const masterKey = 'master-key-of-the-test-host';
@@ -64,14 +65,21 @@ const remoteServices = {
   INVOICE_URL: 'invoice',
 };
 
-/** Starts the app; `settings` win over those that all tests share. */
-export async function startApp(settings: Readonly<Record<string, string>> = {}): Promise<App> {
+/** Starts the app; `settings` win over those that all tests share. `lockDuration`: of every queue, as `PT5S`. */
+export async function startApp(
+  settings: Readonly<Record<string, string>> = {},
+  { lockDuration }: { readonly lockDuration?: string } = {},
+): Promise<App> {
   const remote = await startRemote();
   const log = createAppLog();
   const remoteUrls = Object.fromEntries(
     Object.entries(remoteServices).map(([name, service]) => [name, `${remote.url}/${service}`]),
   );
-  const stack = await startStack({ settings: { ...testSettings, ...remoteUrls, ...settings }, log: log.take });
+  const stack = await startStack({
+    settings: { ...testSettings, ...remoteUrls, ...settings },
+    log: log.take,
+    ...(lockDuration === undefined ? {} : { topology: topologyWith(lockDuration) }),
+  });
   const bus = new ServiceBusClient(stack.connectionString, { retryOptions: { maxRetries: 10, retryDelayInMs: 100 } });
   const cosmos = new CosmosClient({ endpoint: stack.cosmosEndpoint, key: stack.cosmosKey });
   const statuses = {
@@ -98,6 +106,12 @@ export async function startApp(settings: Readonly<Record<string, string>> = {}):
       await remote.close();
     },
   };
+}
+
+function topologyWith(lockDuration: string): unknown {
+  const { serviceBus, ...others } = projectTopology as { serviceBus: { queueDefaults: object } };
+  const queueDefaults = { ...serviceBus.queueDefaults, lockDuration };
+  return { ...others, serviceBus: { ...serviceBus, queueDefaults } };
 }
 
 async function send(bus: ServiceBusClient, queue: string, message: ServiceBusMessage): Promise<void> {

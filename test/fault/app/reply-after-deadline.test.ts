@@ -1,0 +1,65 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/app-eventually.js';
+import { expectProcessed } from '../../support/app-expect.js';
+import { showRecord, submit, untilRecord } from '../../support/app-orders.js';
+import { startApp } from '../../support/app-stack.js';
+import type { App } from '../../support/app-stack.js';
+
+describe('a reply after the deadline', () => {
+  let app: App;
+  beforeAll(async () => {
+    app = await startApp({ STEP_DEADLINE_MS: '2500' });
+  });
+  afterEach(() => app.stack.setFaults('service-bus'));
+  afterAll(() => app.stop());
+
+  it('of an earlier attempt changes nothing for the present one, and is no alert (C10, R16)', async () => {
+    const rules = [{ operation: 'send', entity: 'payment-replies', action: 'pause', times: 1 } as const];
+    await app.stack.setFaults('service-bus', { seed: 1, rules });
+    await submit(app, 'late');
+    await eventually(() => {
+      expect(app.remote.done('late')).toEqual(['payment/charges']);
+    });
+    app.remote.script({ orderId: 'late', service: 'payment', disturbance: 'hold' });
+    const second = await untilRecord(
+      app,
+      'late',
+      ({ attempt, steps }) => attempt === 2 && steps[0]?.state === 'Running',
+    );
+    await eventually(() => {
+      expect(app.remote.calls('late').map(({ token }) => token)).toEqual([1, 2]);
+    });
+
+    await app.stack.setFaults('service-bus');
+    await eventually(() => {
+      expect(app.log.events('reply-late', 'late')).toMatchObject([{ attempt: 1, stepId: 'payment' }]);
+    });
+    expect(await showRecord(app, 'late')).toEqual(second);
+    app.remote.release('late');
+    expect(await expectProcessed(app, 'late')).toMatchObject({ attempt: 2, failureCount: 1 });
+    expect(app.log.alerts('late')).toEqual([]);
+  });
+
+  it('that is read before the timer, because the host was down, is a timeout too (T14)', async () => {
+    const rules = [{ operation: 'deliver', entity: 'payment-replies', action: 'pause' } as const];
+    await app.stack.setFaults('service-bus', { seed: 1, rules });
+    await submit(app, 'outage');
+    await eventually(() => {
+      expect(app.log.events('agent-replied', 'outage')).toHaveLength(1);
+    });
+    const { completeBy } = await showRecord(app, 'outage');
+    await app.stack.kill('functions-host');
+    await eventually(() => {
+      expect(Date.now()).toBeGreaterThan(Date.parse(completeBy ?? ''));
+    });
+    await app.stack.setFaults('service-bus');
+    await app.stack.restart('functions-host');
+    expect(await expectProcessed(app, 'outage')).toMatchObject({ attempt: 2, failureCount: 1 });
+    expect(app.remote.calls('outage').map(({ service, token }) => `${service} ${token}`)).toEqual([
+      'payment 1',
+      'payment 2',
+      'inventory 2',
+      'shipping 2',
+    ]);
+  });
+});
