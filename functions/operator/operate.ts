@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { orderIdSchema, stepIdSchema } from '../contracts/identifiers.js';
 import { addMs } from '../contracts/timestamp.js';
+import { PermanentError } from '../state/errors.js';
 import type { AdmissionStore, Clock } from '../state/ports.js';
 import { abandon, compensate, resubmit, retryUndo, skipUndo } from '../state/operator-transitions.js';
 import { applyTransition } from '../status/apply-transition.js';
@@ -24,8 +25,20 @@ type OperatorRequest = z.infer<typeof requestSchema>;
 
 /** The record of an order. */
 export async function showOrder(orderId: string, deps: OperatorDeps): Promise<OperatorAnswer> {
-  const seen = orderIdSchema.safeParse(orderId).success ? await deps.store.getLatest(orderId) : undefined;
-  return seen === undefined ? unknownOrder : { status: 200, json: seen.record };
+  return explainUnreadable(async () => {
+    const seen = orderIdSchema.safeParse(orderId).success ? await deps.store.getLatest(orderId) : undefined;
+    return seen === undefined ? unknownOrder : { status: 200, json: seen.record };
+  });
+}
+
+/** A record that this build can't read gets a plain answer with what is wrong (C49). */
+async function explainUnreadable(work: () => Promise<OperatorAnswer>): Promise<OperatorAnswer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof PermanentError) return problem(409, error.code, error.message);
+    throw error;
+  }
 }
 
 /** Names of the operator's verbs. */
@@ -41,10 +54,18 @@ export async function operate(
   const parsed = requestSchema.safeParse(request.body);
   if (!parsed.success) return problem(400, 'BadRequest', 'send a JSON object with a reason of 1 to 500 characters');
   if (!orderIdSchema.safeParse(request.orderId).success) return unknownOrder;
-  const result = await applyVerb(verb, request.orderId, parsed.data, deps);
-  if (result.kind === 'missing') return unknownOrder;
-  if (result.kind === 'applied') return { status: 200, json: result.record };
-  return problem(409, result.reason, `the order is ${result.record.processState}`);
+  return explainUnreadable(async () => toAnswer(await applyVerb(verb, request.orderId, parsed.data, deps)));
+}
+
+function toAnswer(result: TransitionResult): OperatorAnswer {
+  switch (result.kind) {
+    case 'missing':
+      return unknownOrder;
+    case 'applied':
+      return { status: 200, json: result.record };
+    case 'refused':
+      return problem(409, result.reason, `the order is ${result.record.processState}`);
+  }
 }
 
 function applyVerb(

@@ -12,7 +12,8 @@ import { rejection } from '../contracts/rejection.js';
 import type { Rejection } from '../contracts/rejection.js';
 import { newRecord } from '../state/new-record.js';
 import type { Workflow } from '../state/order-workflow.js';
-import type { Clock, OrdersDatabase, QueueSender, StateStore, Telemetry } from '../state/ports.js';
+import { PermanentError } from '../state/errors.js';
+import type { Clock, OrdersDatabase, QueueSender, StateStore, Telemetry, VersionedRecord } from '../state/ports.js';
 import { sendBusy } from '../status/report-status.js';
 import type { AdmissionGate } from './admission-gate.js';
 import { orderHash } from './order-hash.js';
@@ -108,11 +109,21 @@ async function createRecord(order: Order, traceparent: string | null, deps: Subm
 
 /** An existing record is accepted only if it is of this very order (R74). */
 async function acceptExisting(orderId: string, expectedHash: string, deps: SubmitDeps): Promise<SubmitOutcome> {
-  const seen = await deps.store.getLatest(orderId);
+  const seen = await readableRecord(orderId, deps.store);
   if (seen !== undefined && seen.record.orderHash !== expectedHash) {
     deps.telemetry.alert('order-conflict', { orderId });
     return { kind: 'rejected', rejection: rejection('OrderConflict', 'the state record belongs to another order') };
   }
   deps.telemetry.event('order-duplicate', { orderId });
   return { kind: 'duplicate', orderId };
+}
+
+/** A record that this build can't read is left alone; the stored order, which matched, has decided already. */
+async function readableRecord(orderId: string, store: StateStore): Promise<VersionedRecord | undefined> {
+  try {
+    return await store.getLatest(orderId);
+  } catch (error) {
+    if (error instanceof PermanentError) return undefined;
+    throw error;
+  }
 }
