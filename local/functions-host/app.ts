@@ -61,7 +61,7 @@ export async function wireApp(host: AppSurroundings, directory: string): Promise
   const keys = await hostKeys(store, variables);
   const urls = { origin, taskHub: options.durableTask.hubName, key: keys.durableTask };
   const durableClient = clientBindingJson(urls);
-  const triggers = createTriggers({
+  const triggers = await createTriggers({
     functions,
     invoke,
     console,

@@ -10,6 +10,7 @@ import { openStore, type InstanceStore } from './durable/store.js';
 import { startHttpServer, type HttpServer } from './http-server.js';
 import { applyLocalSettings, applySettings } from './settings.js';
 import type { FunctionsHost, FunctionsHostOptions } from './types.js';
+import { startWatchdog, type Watchdog } from './watchdog.js';
 
 /** How long a stop waits for functions that run. */
 const drainMs = 30_000;
@@ -19,6 +20,7 @@ interface Running {
   readonly app: WiredApp;
   readonly server: HttpServer;
   readonly store: InstanceStore;
+  readonly watchdog: Watchdog;
 }
 
 /** Starts the host; rejects with what is wrong with the app, its settings or its surroundings. */
@@ -42,12 +44,16 @@ export async function startHost(options: FunctionsHostOptions): Promise<Function
   }
 }
 
-async function startOnStore(options: FunctionsHostOptions, base: Omit<Running, 'app'>): Promise<FunctionsHost> {
+async function startOnStore(
+  options: FunctionsHostOptions,
+  base: Omit<Running, 'app' | 'watchdog'>,
+): Promise<FunctionsHost> {
   const { console, server, store } = base;
   const counters = createCounters();
   const faults = createFaults(options.faults);
   const origin = `http://127.0.0.1:${server.port}`;
   const app = await wireApp({ console, counters, faults, store, origin, variables: process.env }, options.appDirectory);
+  const watchdog = startWatchdog();
   server.serve(app.routes);
   app.start();
   return {
@@ -58,7 +64,7 @@ async function startOnStore(options: FunctionsHostOptions, base: Omit<Running, '
     setFaults: (plan) => {
       faults.replace(plan);
     },
-    close: () => stop({ ...base, app }),
+    close: () => stop({ ...base, app, watchdog }),
   };
 }
 
@@ -81,11 +87,12 @@ function prefixed(counts: Readonly<Record<string, number>>): Record<string, numb
   return Object.fromEntries(Object.entries(counts).map(([name, count]) => [`faults.${name}`, count]));
 }
 
-async function stop({ app, console, server, store }: Running): Promise<void> {
+async function stop({ app, console, server, store, watchdog }: Running): Promise<void> {
   const drained = app.drain().then(() => true);
   const isDrained = await Promise.race([drained, sleep(drainMs, false, { ref: false })]);
   if (!isDrained) console.warning(`Functions still run after ${drainMs} ms; the host stops without them.`);
   await app.terminate();
   await server.close();
   await store.close();
+  await watchdog.close();
 }

@@ -6,10 +6,11 @@ import type { TypedData } from './core-api.js';
 import type { HostKeys } from './durable/records.js';
 import type { HostOptions } from './host-json.js';
 import type { Invoke } from './invocation.js';
+import { parseSchedule, type Schedule } from './ncrontab.js';
 import { resolveConnection, resolveExpressions, type Variables } from './settings.js';
 import { createTimers } from './timers.js';
 import { createHttpTriggers, type HttpTriggers } from './triggers/http.js';
-import { createServiceBusTriggers } from './triggers/service-bus.js';
+import type { ServiceBusTriggerOptions, ServiceBusTriggers } from './triggers/service-bus.js';
 import { startTimerTrigger, type TimerStatusStore, type TimerTrigger } from './triggers/timer.js';
 
 /** What triggers need of the host. */
@@ -38,10 +39,10 @@ export interface Triggers {
 type Inputs = readonly { readonly name: string; readonly data: TypedData }[];
 
 /** Checks and prepares all triggers; throws what is wrong with the first bad one. */
-export function createTriggers(host: TriggerOptions): Triggers {
+export async function createTriggers(host: TriggerOptions): Promise<Triggers> {
   const timers = createTimers();
   const http = createHttpTriggers(host.invoke, host.keys);
-  const serviceBus = createServiceBusTriggers({ ...host, ...host.options.serviceBus });
+  const serviceBus = await createServiceBus(host);
   const ticking = new Map<string, TimerTrigger>();
   const starts: (() => void)[] = [];
   const byHand = new Map<string, (input: unknown) => Promise<void>>();
@@ -53,12 +54,13 @@ export function createTriggers(host: TriggerOptions): Triggers {
     if (bound.kind === 'serviceBusTrigger') {
       const trigger = serviceBusTrigger(host, bound, extraInputs);
       starts.push(() => {
-        serviceBus.start(trigger);
+        serviceBus?.start(trigger);
       });
       byHand.set(name, (input) => invokeWithMessage(host, bound, extraInputs, input));
     }
     if (bound.kind === 'timerTrigger') {
-      const schedule = resolveExpressions(String(bound.trigger['schedule']), `Timer "${name}"`, host.variables);
+      const text = resolveExpressions(String(bound.trigger['schedule']), `Timer "${name}"`, host.variables);
+      const schedule = parseSchedule(text);
       starts.push(() => ticking.set(name, startTimer({ host, bound, schedule, timers, extraInputs })));
       byHand.set(name, () => ticking.get(name)?.runNow() ?? Promise.resolve());
     }
@@ -71,9 +73,16 @@ export function createTriggers(host: TriggerOptions): Triggers {
     },
     invoker: (name) => byHand.get(name),
     close: async () => {
-      await Promise.all([serviceBus.close(), ...[...ticking.values()].map((timer) => timer.close())]);
+      await Promise.all([serviceBus?.close(), ...[...ticking.values()].map((timer) => timer.close())]);
     },
   };
+}
+
+/** The client library takes long to load, so only an app that needs it pays for it. */
+async function createServiceBus(host: TriggerOptions): Promise<ServiceBusTriggers | undefined> {
+  if (!host.functions.some(({ kind }) => kind === 'serviceBusTrigger')) return undefined;
+  const { createServiceBusTriggers } = await import('./triggers/service-bus.js');
+  return createServiceBusTriggers({ ...host, ...host.options.serviceBus });
 }
 
 function durableClientInputs({ durableClients }: BoundFunction, json: string): Inputs {
@@ -92,11 +101,7 @@ function httpFunction(bound: BoundFunction, extraInputs: Inputs): Parameters<Htt
   };
 }
 
-function serviceBusTrigger(
-  host: TriggerOptions,
-  bound: BoundFunction,
-  extraInputs: Inputs,
-): Parameters<ReturnType<typeof createServiceBusTriggers>['start']>[0] {
+function serviceBusTrigger(host: TriggerOptions, bound: BoundFunction, extraInputs: Inputs): ServiceBusTriggerOptions {
   const usedBy = `Service Bus trigger "${bound.fn.metadata.name}"`;
   const { queueName, connection, dataType, autoCompleteMessages } = bound.trigger;
   return {
@@ -132,7 +137,7 @@ function startTimer({
 }: {
   readonly host: TriggerOptions;
   readonly bound: BoundFunction;
-  readonly schedule: string;
+  readonly schedule: Schedule;
   readonly timers: ReturnType<typeof createTimers>;
   readonly extraInputs: Inputs;
 }): TimerTrigger {

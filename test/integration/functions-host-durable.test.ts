@@ -233,7 +233,7 @@ describe('an orchestrator that breaks the rules', () => {
   });
 
   it.each([
-    ['reads-the-clock', /'reads-the-clock' is not deterministic: it calls Date.now\(\).*orchestrations\.js/],
+    ['reads-the-clock', /'reads-the-clock' is not deterministic: it calls Date.now\(\).*orchestrations\.ts/],
     ['reads-the-clock', /'reads-the-clock' is not deterministic: it calls new Date\(\).*currentUtcDateTime/],
     ['draws-lots', /'draws-lots' is not deterministic: it calls Math\.random\(\)/],
     ['draws-lots', /'draws-lots' is not deterministic: it calls crypto\.randomUUID\(\)/],
@@ -251,6 +251,6 @@ describe('an orchestrator that breaks the rules', () => {
 
   it('by failing is shown with its own stack', async () => {
     await run('throws', 'shown');
-    expect(await host.line(/^fail: Error: no way\n\s+at .*orchestrations\.js/)).not.toContain('OutOfProcData');
+    expect(await host.line(/^fail: Error: no way\n\s+at .*orchestrations\.ts/)).not.toContain('OutOfProcData');
   });
 });

@@ -112,19 +112,19 @@ function responseAnswer({ statusCode, headers = {}, cookies = [], body }: HttpDa
   };
 }
 
-function cookieText(cookie: HttpCookie): string {
-  const parts = [`${cookie.name}=${encodeURIComponent(cookie.value)}`];
-  if (cookie.domain !== undefined) parts.push(`Domain=${cookie.domain.value}`);
-  if (cookie.path !== undefined) parts.push(`Path=${cookie.path.value}`);
-  if (cookie.expires !== undefined)
-    parts.push(`Expires=${new Date(cookie.expires.value.seconds * 1000).toUTCString()}`);
-  if (cookie.maxAge !== undefined) parts.push(`Max-Age=${cookie.maxAge.value}`);
-  if (cookie.secure?.value === true) parts.push('Secure');
-  if (cookie.httpOnly?.value === true) parts.push('HttpOnly');
-  if (cookie.sameSite !== undefined) parts.push(`SameSite=${sameSite(cookie.sameSite)}`);
-  return parts.join('; ');
-}
+/** The protocol's "none" means that the cookie says nothing about it. */
+const sameSiteTexts: Readonly<Record<string, string>> = { lax: 'Lax', strict: 'Strict', explicitNone: 'None' };
 
-function sameSite(name: string): string {
-  return name === 'ExplicitNone' ? 'None' : name;
+function cookieText(cookie: HttpCookie): string {
+  const expires = cookie.expires === undefined ? undefined : new Date(cookie.expires.value.seconds * 1000);
+  const attributes: readonly (readonly [string, string | number | undefined])[] = [
+    ['Domain', cookie.domain?.value],
+    ['Path', cookie.path?.value],
+    ['Expires', expires?.toUTCString()],
+    ['Max-Age', cookie.maxAge?.value],
+    ['SameSite', sameSiteTexts[cookie.sameSite ?? 'none']],
+  ];
+  const flags = [cookie.secure?.value === true ? 'Secure' : '', cookie.httpOnly?.value === true ? 'HttpOnly' : ''];
+  const given = attributes.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+  return [`${cookie.name}=${encodeURIComponent(cookie.value)}`, ...given, ...flags.filter(Boolean)].join('; ');
 }

@@ -10,7 +10,7 @@
 import type { Console } from '../console.js';
 import type { TypedData } from '../core-api.js';
 import type { Invoke } from '../invocation.js';
-import { nextOccurrence, parseSchedule, type Schedule } from '../ncrontab.js';
+import { nextOccurrence, type Schedule } from '../ncrontab.js';
 import type { RegisteredFunction } from '../registry.js';
 import type { Timers } from '../timers.js';
 import type { TimerStatus } from '../durable/records.js';
@@ -27,7 +27,7 @@ export interface TimerTriggerOptions {
   readonly bindingName: string;
   /** Inputs beside the timer. */
   readonly extraInputs: readonly { readonly name: string; readonly data: TypedData }[];
-  readonly schedule: string;
+  readonly schedule: Schedule;
   readonly runOnStartup: boolean;
   /** As the app wrote it; absent: on. */
   readonly useMonitor: boolean;
@@ -48,9 +48,9 @@ export interface TimerTrigger {
 const minuteMs = 60_000;
 const never = '0001-01-01T00:00:00+00:00';
 
-/** Starts the timer; throws when the schedule is none. */
+/** Starts the timer. */
 export function startTimerTrigger(options: TimerTriggerOptions): TimerTrigger {
-  const schedule = parseSchedule(options.schedule);
+  const { schedule } = options;
   const { name } = options.fn.metadata;
   const hasMonitor = options.useMonitor && !isFasterThanAMinute(schedule);
   let status = hasMonitor ? options.status.timerStatus(name) : undefined;
