@@ -69,6 +69,8 @@ param principalId string = ''
 param principalKind principalType = 'User'
 @description('Object id of the operators\' Entra group: reads state records, dead letters and telemetry. Empty: no such group.')
 param operatorGroupId string = ''
+@description('Client id of an Entra application that callers of the operator API then need a token for. Empty: function keys alone.')
+param operatorApiClientId string = ''
 @description('Addresses that alerts and the budget are mailed to.')
 param alertEmails string[] = []
 
@@ -176,6 +178,9 @@ var problems = concat(
     ),
     item => 'SETTING_OVERRIDES: "${item}" is not NAME=value with a name of app-settings.json or of a remote service.'
   ),
+  !empty(operatorApiClientId) && empty(operatorGroupId)
+    ? ['OPERATOR_API_CLIENT_ID needs OPERATOR_GROUP_ID, the group that may call the operator API.']
+    : [],
   cosmosMaxThroughput % 1000 != 0 ? ['COSMOS_MAX_THROUGHPUT must be a multiple of 1000.'] : [],
   budgetAmount > 0 && (length(budgetStartDate) != 10 || !endsWith(budgetStartDate, '-01'))
     ? ['BUDGET_AMOUNT needs BUDGET_START_DATE, the first day of a month as YYYY-MM-01.']
@@ -413,6 +418,9 @@ module app 'modules/function-app.bicep' = {
     alwaysReady: alwaysReady
     zoneRedundant: zoneRedundant
     subnetId: vnetEnabled ? network!.outputs.appSubnetId : ''
+    operatorApiClientId: operatorApiClientId
+    operatorGroupId: operatorGroupId
+    openPaths: demoRemotesEnabled ? ['/api/demo/*'] : []
     deploymentContainerUrl: '${storage.outputs.blobEndpoint}${deploymentContainerName}'
     ownAddressSettings: toObject(
       filter(addressSettings, name => !contains(overriddenNames, name)),

@@ -22,6 +22,13 @@ param settings appSettings
 @description('Settings that hold an address of this app itself: name and path.')
 param ownAddressSettings appSettings
 
+@description('Entra application that callers of the operator API need a token for; empty: function keys alone guard it.')
+param operatorApiClientId string
+@description('The group whose members may call the operator API.')
+param operatorGroupId string
+@description('Paths that anybody may call.')
+param openPaths string[]
+
 @export()
 @description('Instances kept warm for a group (`durable`, `http`) or for one function (`function:<name>`).')
 type alwaysReadyGroup = {
@@ -95,6 +102,32 @@ resource app 'Microsoft.Web/sites@2025-03-01' = {
         setting => 'https://${app.properties.defaultHostName}/${setting.value}'
       )
     )
+  }
+
+  resource authentication 'config' = if (!empty(operatorApiClientId)) {
+    name: 'authsettingsV2'
+    properties: {
+      platform: { enabled: true }
+      globalValidation: {
+        requireAuthentication: true
+        unauthenticatedClientAction: 'Return401'
+        excludedPaths: openPaths
+      }
+      identityProviders: {
+        azureActiveDirectory: {
+          enabled: true
+          registration: {
+            clientId: operatorApiClientId
+            openIdIssuer: '${environment().authentication.loginEndpoint}${tenant().tenantId}/v2.0'
+          }
+          validation: {
+            allowedAudiences: [operatorApiClientId, 'api://${operatorApiClientId}']
+            defaultAuthorizationPolicy: { allowedPrincipals: { groups: [operatorGroupId] } }
+          }
+        }
+      }
+      login: { tokenStore: { enabled: false } }
+    }
   }
 
   resource publishing 'basicPublishingCredentialsPolicies' = {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { requireBoundedRetries } from '../../functions/config/bounded-retries.js';
 import { parseConfig, settingsSchema } from '../../functions/config/config.js';
 import { projectRoot } from './support/bicep.js';
-import { at, deployments, resourceOf, resourcesOf } from './support/resources.js';
+import { appSettingsOf, at, deployments, resourceOf, resourcesOf } from './support/resources.js';
 import type { Deployment } from './support/resources.js';
 
 /** Settings that the host or a library reads; everything else must be in the schema. */
@@ -26,13 +26,9 @@ const azureOnly = ['ServiceBusConnection__fullyQualifiedNamespace', 'AZURE_CLIEN
 
 const known = Object.keys(settingsSchema.shape);
 
-function settingsOf(deployment: Deployment): Readonly<Record<string, string>> {
-  return resourceOf(deployment, 'Microsoft.Web/sites/config').properties as Record<string, string>;
-}
-
 function ownSettings(deployment: Deployment): readonly string[] {
   const others = [...hostSettings, ...schedulerSettings];
-  return Object.keys(settingsOf(deployment)).filter((name) => !others.includes(name) && !name.endsWith('.Disabled'));
+  return Object.keys(appSettingsOf(deployment)).filter((name) => !others.includes(name) && !name.endsWith('.Disabled'));
 }
 
 describe('the settings of the app', () => {
@@ -57,7 +53,7 @@ describe('the settings of the app', () => {
       AZURE_CLIENT_ID: '55555555-5555-5555-5555-555555555555',
       ServiceBusConnection__fullyQualifiedNamespace: 'any.servicebus.windows.net',
     };
-    const known = Object.entries(settingsOf(deployment)).map(([name, value]): [string, string] =>
+    const known = Object.entries(appSettingsOf(deployment)).map(([name, value]): [string, string] =>
       value.startsWith('[') ? [name, answers[name] ?? 'https://any.example/'] : [name, value],
     );
     expect(() => {
@@ -66,12 +62,12 @@ describe('the settings of the app', () => {
   });
 
   it('can be overridden by name', () => {
-    expect(settingsOf('default')['MAX_FAILURES']).toBe('3');
-    expect(settingsOf('production')['MAX_FAILURES']).toBe('5');
+    expect(appSettingsOf('default')['MAX_FAILURES']).toBe('3');
+    expect(appSettingsOf('production')['MAX_FAILURES']).toBe('5');
   });
 
   it('name the identity for every connection, all three parts of it (C84, C85, C86)', () => {
-    const settings = settingsOf('default');
+    const settings = appSettingsOf('default');
     expect(settings['ServiceBusConnection__credential']).toBe('managedidentity');
     expect(settings['AzureWebJobsStorage__credential']).toBe('managedidentity');
     for (const name of ['ServiceBusConnection__clientId', 'AzureWebJobsStorage__clientId', 'AZURE_CLIENT_ID']) {
@@ -83,7 +79,7 @@ describe('the settings of the app', () => {
   it('leave out what Flex Consumption refuses (C87)', () => {
     for (const deployment of deployments) {
       const refused = /^(FUNCTIONS_|WEBSITE_RUN_FROM|WEBSITE_CONTENT|SCM_DO_BUILD|AzureFunctionsJobHost)/;
-      for (const name of Object.keys(settingsOf(deployment))) expect(name).not.toMatch(refused);
+      for (const name of Object.keys(appSettingsOf(deployment))) expect(name).not.toMatch(refused);
     }
   });
 });
@@ -128,7 +124,7 @@ describe('the Durable back end', () => {
       item.id.includes('Microsoft.Storage'),
     );
     expect(roles).toHaveLength(3);
-    expect(Object.keys(settingsOf('default'))).not.toContain('TASKHUB_NAME');
+    expect(Object.keys(appSettingsOf('default'))).not.toContain('TASKHUB_NAME');
   });
 
   it('is Durable Task Scheduler on request; the storage account then holds only blobs', () => {
@@ -140,7 +136,7 @@ describe('the Durable back end', () => {
       name: 'Dedicated',
       capacity: 3,
     });
-    expect(settingsOf('production')['DURABLE_TASK_SCHEDULER_CONNECTION_STRING']).toContain(
+    expect(appSettingsOf('production')['DURABLE_TASK_SCHEDULER_CONNECTION_STRING']).toContain(
       'Authentication=ManagedIdentity',
     );
   });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { at, deployments, predictedResources, resourceOf, resourcesOf, topology } from './support/resources.js';
+import {
+  appSettingsOf,
+  at,
+  deployments,
+  predictedResources,
+  resourceOf,
+  resourcesOf,
+  topology,
+} from './support/resources.js';
 import type { Deployment, Resource } from './support/resources.js';
 
 /** Built-in roles by the ids that Microsoft documents; the second table beside infra/modules/types.bicep. */
@@ -125,7 +133,7 @@ describe.each(deployments)('access in the %s deployment', (deployment) => {
   });
 
   it('puts no secret into an app setting', () => {
-    const settings = resourceOf(deployment, 'Microsoft.Web/sites/config').properties;
+    const settings = appSettingsOf(deployment);
     expect(JSON.stringify(settings)).not.toMatch(/AccountKey|SharedAccessKey|listKeys|COSMOS_KEY/);
     expect(settings).not.toHaveProperty('AzureWebJobsStorage');
     expect(settings).not.toHaveProperty('ServiceBusConnection');
@@ -167,7 +175,7 @@ describe('who may use which queue', () => {
     expect(app).not.toContain('Service Bus Data Receiver @ queues/payment-requests');
     expect(app).not.toContain('Service Bus Data Sender @ queues/payment-replies');
     expect(app).toContain('Service Bus Data Sender @ queues/payment-requests');
-    const settings = resourceOf('production', 'Microsoft.Web/sites/config').properties;
+    const settings = appSettingsOf('production');
     expect(settings).toHaveProperty(['AzureWebJobs.payment-agent.Disabled'], 'true');
   });
 
@@ -195,6 +203,26 @@ describe('who may use which queue', () => {
       expect.stringMatching(/00000000-0000-0000-0000-000000000001$/),
     ]);
     expect(grantsOf('default', operators)).toEqual([]);
+  });
+});
+
+describe('the operator API', () => {
+  const guard = (deployment: Deployment): Resource | undefined =>
+    resourcesOf(deployment, 'Microsoft.Web/sites/config').find((item) => item.name.endsWith('/authsettingsV2'));
+
+  it('can be guarded by Entra: only tokens of the operators pass, and no path is open', () => {
+    const settings = guard('production');
+    expect(at(settings, 'properties.globalValidation')).toEqual({
+      requireAuthentication: true,
+      unauthenticatedClientAction: 'Return401',
+      excludedPaths: [],
+    });
+    const policy = 'properties.identityProviders.azureActiveDirectory.validation.defaultAuthorizationPolicy';
+    expect(at(settings, policy)).toEqual({ allowedPrincipals: { groups: [operators] } });
+  });
+
+  it('is guarded by function keys alone unless asked for more', () => {
+    expect(guard('default')).toBeUndefined();
   });
 });
 

@@ -5,6 +5,7 @@ param location = 'westeurope'
 param principalId = '11111111-1111-1111-1111-111111111111'
 param principalKind = 'ServicePrincipal'
 param operatorGroupId = '22222222-2222-2222-2222-222222222222'
+param operatorApiClientId = '66666666-6666-6666-6666-666666666666'
 param alertEmails = ['operators@example.com']
 param nodeVersion = '24'
 param alwaysReady = [{ name: 'durable', instanceCount: 2 }, { name: 'function:submit', instanceCount: 1 }]

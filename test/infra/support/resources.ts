@@ -38,6 +38,13 @@ export function resourceOf(deployment: Deployment, type: string): Resource {
   return resource;
 }
 
+/** The app settings as predicted; what only Azure knows is an expression in brackets. */
+export function appSettingsOf(deployment: Deployment): Readonly<Record<string, string>> {
+  const configs = resourcesOf(deployment, 'Microsoft.Web/sites/config');
+  const settings = configs.find((item) => item.name.endsWith('/appsettings'));
+  return z.record(z.string(), z.string()).parse(settings?.properties);
+}
+
 /** The value at a path like `properties.sku.name`; undefined where there is none. */
 export function at(value: unknown, path: string): unknown {
   let here = value;
