@@ -2,8 +2,8 @@
 import diagnosticsChannel from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { ServiceBusClient } from '@azure/service-bus';
-import type { Order } from '../functions/contracts/order.js';
 import { statusMessageSchema } from '../functions/contracts/status-message.js';
+import { benchApplication, benchOrder } from './bench-order.js';
 
 /** A running application. */
 export interface BenchApplication {
@@ -16,7 +16,6 @@ export interface BenchApplication {
   close(): Promise<void>;
 }
 
-const application = 'web-shop';
 const terminalStatuses: readonly string[] = ['OrderCompleted', 'OrderFailed'];
 
 diagnosticsChannel.subscribe('net.client.socket', (message) => {
@@ -28,7 +27,7 @@ export function startApplication(connectionString: string): BenchApplication {
   const client = new ServiceBusClient(connectionString);
   const sender = client.createSender('orders');
   const waiting = new Map<string, () => void>();
-  const receiver = client.createReceiver(`status-${application}`, { receiveMode: 'receiveAndDelete' });
+  const receiver = client.createReceiver(`status-${benchApplication}`, { receiveMode: 'receiveAndDelete' });
   receiver.subscribe(
     {
       processMessage: (message) => {
@@ -63,25 +62,5 @@ export function startApplication(connectionString: string): BenchApplication {
       await done;
     },
     close: () => client.close(),
-  };
-}
-
-function benchOrder(orderId: string): Order {
-  return {
-    schemaVersion: 1,
-    orderId,
-    application,
-    priority: 'normal',
-    customerId: 'customer-1',
-    currency: 'EUR',
-    lines: [{ sku: 'book', quantity: 2, unitPriceMinor: 1999 }],
-    shippingAddress: {
-      name: 'A. Reader',
-      line1: 'Main Street 1',
-      city: 'Springfield',
-      postalCode: '12345',
-      country: 'US',
-    },
-    paymentToken: 'tok_visa',
   };
 }

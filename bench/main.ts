@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [app|local] [--seconds N] [--in-flight 1,8,64]`: figures of this machine, each beside its floor in the
+ * `npm run bench -- [app|local|recovery] [--seconds N] [--in-flight 1,8,64]`: figures of this machine, each beside its floor in the
  * same run. Absolute figures drift with the machine; compare ratios, counts and CPU per order.
  */
 import { spawnSync } from 'node:child_process';
@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startStack } from '../local/stack.js';
 import { measureFloor } from './floor.js';
+import { benchRecovery } from './recovery.js';
 import { measureThroughput } from './throughput.js';
 import type { ThroughputRow } from './throughput.js';
 
@@ -22,17 +23,23 @@ const { values, positionals } = parseArgs({
   },
 });
 
+const benches: Readonly<Record<string, () => Promise<void>>> = {
+  app: benchApp,
+  local: benchLocal,
+  recovery: () => benchRecovery([1_000, 100_000, 1_000_000]),
+};
+
 const [what = 'app'] = positionals;
 const seconds = Number(values.seconds);
 const levels = values['in-flight'].split(',').map(Number);
 
-if (!['app', 'local'].includes(what) || !(seconds > 0) || levels.some((level) => !(level > 0))) {
-  console.error('Usage: npm run bench -- [app|local] [--seconds N] [--in-flight 1,8,64]');
+if (!(what in benches) || !(seconds > 0) || levels.some((level) => !(level > 0))) {
+  console.error('Usage: npm run bench -- [app|local|recovery] [--seconds N] [--in-flight 1,8,64]');
   process.exit(2);
 }
 
 console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}\n`);
-await (what === 'app' ? benchApp() : benchLocal());
+await benches[what]?.();
 
 async function benchApp(): Promise<void> {
   const rows: ThroughputRow[] = [];
