@@ -111,6 +111,10 @@ export function createRecordingOrchestrations(): RecordingOrchestrations {
       calls.push(`exists ${instanceId}`);
       return Promise.resolve(started.includes(instanceId));
     },
+    purgeFinished: (startedFrom, startedBefore) => {
+      calls.push(`purgeFinished ${startedFrom} ${startedBefore}`);
+      return Promise.resolve(0);
+    },
     raiseEvent: (instanceId, eventName, payload) => {
       calls.push(`raiseEvent ${instanceId}`);
       if (!started.includes(instanceId)) return Promise.resolve('unknown');

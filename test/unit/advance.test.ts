@@ -1,0 +1,226 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { agentRequestSchema } from '../../functions/contracts/agent-request.js';
+import { addMs } from '../../functions/contracts/timestamp.js';
+import { advanceAttempt } from '../../functions/scheduler/advance.js';
+import type { AdvanceDeps } from '../../functions/scheduler/advance.js';
+import { requestForActivity } from '../../functions/scheduler/agent-request-builder.js';
+import type { AdvanceRequest, AdvanceResult } from '../../functions/scheduler/attempt-messages.js';
+import { PermanentError, TransientError } from '../../functions/state/errors.js';
+import type { StateRecord } from '../../functions/state/state-record.js';
+import { advanced, anOrder, claimed, compensatingRecord, replyTo, stepDeadlineMs } from '../support/builders.js';
+import { faultAt, faultySender, faultyStore } from '../support/faulty.js';
+import { createManualClock, startOfTime } from '../support/manual-clock.js';
+import {
+  createMemoryOrdersDatabase,
+  createMemoryStateDatabase,
+  createMemoryStateStore,
+} from '../support/memory-stores.js';
+import type { MemoryStateDatabase } from '../support/memory-stores.js';
+import { createRecordingSender, createRecordingTelemetry } from '../support/recording.js';
+
+const replyToken = '3f0e8a52-9c5b-5d3a-9a53-0b6c4e8f1a11';
+
+let database: MemoryStateDatabase;
+let sender: ReturnType<typeof createRecordingSender>;
+let telemetry: ReturnType<typeof createRecordingTelemetry>;
+let deps: AdvanceDeps;
+
+beforeEach(async () => {
+  database = createMemoryStateDatabase();
+  sender = createRecordingSender();
+  telemetry = createRecordingTelemetry();
+  const orders = createMemoryOrdersDatabase();
+  await orders.createIfAbsent(anOrder());
+  deps = {
+    store: createMemoryStateStore(database),
+    clock: createManualClock(),
+    sender,
+    telemetry,
+    orders,
+    policy: { stepDeadlineMs },
+  };
+});
+
+function advanceIt(
+  reply?: AdvanceRequest['reply'],
+  overrides: Partial<AdvanceDeps> = {},
+  attempt = 1,
+): Promise<AdvanceResult> {
+  const request = { orderId: 'A-1', instanceId: `A-1.${attempt}`, replyToken, reply };
+  return advanceAttempt(request, { ...deps, ...overrides });
+}
+
+const requests = (): readonly unknown[] => sender.queued('payment-requests').map(({ body }) => body);
+
+describe('advanceAttempt', () => {
+  it('records the step, then sends its request with deadline, allowance and keys (R11, R13, R23, R101)', async () => {
+    database.put(claimed());
+    const completeBy = addMs(startOfTime, stepDeadlineMs);
+    expect(await advanceIt()).toEqual({
+      kind: 'dispatched',
+      stepId: 'payment',
+      requestId: 'A-1.1.payment',
+      completeBy,
+      agent: 'payment',
+      transport: 'queue',
+    });
+    expect(requests().map((body) => agentRequestSchema.parse(body))).toEqual([
+      {
+        schemaVersion: 1,
+        requestId: 'A-1.1.payment',
+        orderId: 'A-1',
+        attempt: 1,
+        stepId: 'payment',
+        action: 'do',
+        completeBy,
+        callAllowance: 2,
+        idempotencyKey: 'A-1.payment',
+        fencingToken: 1,
+        replyToken,
+        payload: { amountMinor: 3998, currency: 'EUR', paymentToken: 'tok_ok' },
+        traceparent: null,
+      },
+    ]);
+  });
+
+  it('sends the request under its own id, and only for as long as the step may take (T26, T28)', async () => {
+    database.put(claimed());
+    await advanceIt();
+    expect(sender.queued('payment-requests')[0]).toMatchObject({
+      messageId: 'A-1.1.payment',
+      correlationId: 'A-1',
+      timeToLiveMs: stepDeadlineMs,
+    });
+  });
+
+  it('gives the request of the next attempt another id and the same key (C1, T28)', async () => {
+    database.put(claimed());
+    await advanceIt();
+    database.put(claimed({ ...database.record('A-1'), processState: 'Pending', lockedBy: null }));
+    await advanceIt(undefined, {}, 2);
+    const bodies = requests().map((body) => agentRequestSchema.parse(body));
+    expect(bodies.map(({ requestId }) => requestId)).toEqual(['A-1.1.payment', 'A-1.2.payment']);
+    expect(new Set(bodies.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+    expect(bodies.map(({ fencingToken }) => fencingToken)).toEqual([1, 2]);
+  });
+
+  it('leaves an agent that is an activity of the app to the orchestrator', async () => {
+    database.put(advanced(claimed()));
+    expect(await advanceIt(replyTo(advanced(claimed()), 'succeeded'))).toMatchObject({
+      kind: 'dispatched',
+      stepId: 'inventory',
+      transport: 'activity',
+    });
+    expect(sender.sent.filter(({ queue }) => queue.endsWith('-requests'))).toEqual([]);
+  });
+
+  it('asks for an undo under the undo key (R43)', async () => {
+    database.put(claimed(compensatingRecord()));
+    expect(await advanceIt(undefined, {}, 2)).toMatchObject({ kind: 'dispatched', stepId: 'payment' });
+    expect(requests()[0]).toMatchObject({ action: 'undo', idempotencyKey: 'A-1.payment.undo', fencingToken: 2 });
+  });
+
+  it('ends the attempt with the order', async () => {
+    const last = advanced(advanced(advanced(claimed()), {}), {});
+    database.put(last);
+    expect(await advanceIt(replyTo(last, 'succeeded'))).toEqual({ kind: 'ended', processState: 'Processed' });
+  });
+
+  it('stops an attempt that no longer owns the order, without a request (I1, T4, T40)', async () => {
+    database.put(claimed());
+    expect(await advanceIt(undefined, {}, 7)).toEqual({ kind: 'superseded' });
+    expect(requests()).toEqual([]);
+    expect(telemetry.count('attempt-superseded')).toBe(1);
+  });
+
+  it('stops quietly when the record is gone', async () => {
+    expect(await advanceIt()).toEqual({ kind: 'superseded' });
+  });
+});
+
+describe('a repeat of advance', () => {
+  const spent = (): number => database.record('A-1').budget.spent;
+
+  it('after the request could not be sent sends it, and spends nothing again (A3, T34)', async () => {
+    database.put(claimed());
+    const broken = faultySender(sender, faultAt('payment-requests', { 0: 'unavailable' }));
+    await expect(advanceIt(undefined, { sender: broken })).rejects.toBeInstanceOf(TransientError);
+    const before = spent();
+    expect(await advanceIt()).toMatchObject({ kind: 'dispatched', requestId: 'A-1.1.payment' });
+    expect(spent()).toBe(before);
+    expect(requests()).toHaveLength(1);
+  });
+
+  it('after the acknowledgement of the send was lost sends the same message again (T34, C16)', async () => {
+    database.put(claimed());
+    const broken = faultySender(sender, faultAt('payment-requests', { 0: 'lostAcknowledgement' }));
+    await expect(advanceIt(undefined, { sender: broken })).rejects.toBeInstanceOf(TransientError);
+    await advanceIt();
+    expect(sender.sent.filter(({ queue }) => queue === 'payment-requests')).toHaveLength(2);
+    expect(requests()).toHaveLength(1);
+  });
+
+  it('after the acknowledgement of the write was lost goes on as if nothing had been (I2, T43)', async () => {
+    database.put(claimed());
+    const store = faultyStore(deps.store, faultAt('replaceIfUnchanged', { 0: 'lostAcknowledgement' }));
+    await expect(advanceIt(undefined, { store })).rejects.toBeInstanceOf(TransientError);
+    expect(await advanceIt(undefined, { store })).toMatchObject({ kind: 'dispatched' });
+    expect(spent()).toBe(4);
+  });
+});
+
+describe('what no repeat cures', () => {
+  it('ends the order in Error: its details are missing (T42)', async () => {
+    database.put(claimed());
+    expect(await advanceIt(undefined, { orders: createMemoryOrdersDatabase() })).toEqual({
+      kind: 'ended',
+      processState: 'Error',
+    });
+    expect(database.record('A-1').error).toMatchObject({ code: 'OrderMissing' });
+    expect(telemetry.count('order-needs-operator')).toBe(1);
+  });
+
+  it('leaves an order alone whose workflow only a newer build knows (R53, T41)', async () => {
+    const newer = { ...claimed(), workflowVersion: 99 };
+    database.put(newer);
+    await expect(advanceIt()).rejects.toBeInstanceOf(PermanentError);
+    expect(database.documents.get('A-1')?.document).toEqual(newer);
+  });
+
+  it('ends the order in Error: the agent’s queue does not exist', async () => {
+    sender.fail('permanent', (queue) => queue === 'payment-requests');
+    database.put(claimed());
+    expect(await advanceIt()).toEqual({ kind: 'ended', processState: 'Error' });
+  });
+});
+
+describe('the request for an agent that is an activity', () => {
+  const running = (): StateRecord => advanced(advanced(claimed()), {});
+  const input = { orderId: 'A-1', requestId: 'A-1.1.inventory', replyToken };
+
+  it('is built from the record and the stored order (T78)', async () => {
+    database.put(running());
+    expect(await requestForActivity(input, deps)).toMatchObject({
+      requestId: 'A-1.1.inventory',
+      stepId: 'inventory',
+      payload: { lines: [{ sku: 'KETTLE', quantity: 2 }] },
+      replyToken,
+    });
+  });
+
+  it('does not believe a remembered version that is older than the request', async () => {
+    database.put(advanced(claimed()));
+    await deps.store.get('A-1');
+    database.put(running());
+    expect(await requestForActivity(input, deps)).toMatchObject({ requestId: 'A-1.1.inventory' });
+  });
+
+  it('is not there any more when the attempt was superseded (T40)', async () => {
+    const lost = { ...running(), processState: 'Pending', lockedBy: null } as const;
+    for (const record of [lost, advanced(claimed(lost))]) {
+      database.put(record);
+      expect(await requestForActivity(input, deps)).toBeUndefined();
+    }
+    expect(await requestForActivity({ ...input, orderId: 'unknown' }, deps)).toBeUndefined();
+  });
+});
