@@ -5,16 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { InvalidOrderError, SubmitFailedError } from '../../client/errors.js';
 import { submitOrder } from '../../client/submit-order.js';
 import type { OrderDraft, SubmitTarget } from '../../client/submit-order.js';
+import { exampleOrder } from '../../cli/orders/example-order.js';
 import { canonicalOrder, parseOrder } from '../../functions/contracts/order.js';
 
-const draft: OrderDraft = {
-  orderId: 'order-1',
-  customerId: 'customer-1',
-  currency: 'EUR',
-  lines: [{ sku: 'BOOK', quantity: 1, unitPriceMinor: 1250 }],
-  shippingAddress: { name: 'A. Reader', line1: 'Main Street 1', city: 'Berlin', postalCode: '10115', country: 'DE' },
-  paymentToken: 'tok_ok',
-};
+const draft = exampleOrder('order-1');
 
 /** A target whose sender fails with the given errors, one a call, then takes messages. */
 function target(...errors: Error[]): SubmitTarget & { readonly sent: ServiceBusMessage[]; calls: number } {
