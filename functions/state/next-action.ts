@@ -1,5 +1,5 @@
 /** What the scheduler has to do after an advance, read from the record alone: so a repeat does the same. */
-import { idempotencyKey, undoIdempotencyKey } from '../contracts/identifiers.js';
+import { agentRequestId, idempotencyKey, undoIdempotencyKey } from '../contracts/identifiers.js';
 import type { Timestamp } from '../contracts/timestamp.js';
 import type { ProcessState, StateRecord } from './state-record.js';
 
@@ -17,24 +17,31 @@ export type NextAction =
 
 /** The action that the record asks of the attempt that owns it. */
 export function nextAction(record: StateRecord): NextAction {
-  const running =
-    record.processState === 'Compensating'
-      ? record.compensation
-          .filter(({ state }) => state === 'Running')
-          .map(({ stepId, requestId }) => ({ stepId, requestId }))
-      : record.steps.filter(({ state }) => state === 'Running').map(({ id, requestId }) => ({ stepId: id, requestId }));
-  const isMoving = record.processState === 'Processing' || record.processState === 'Compensating';
-  const next = running[0];
-  if (!isMoving || record.lockedBy === null || record.completeBy === null || !next?.requestId) {
-    return { kind: 'ended', processState: record.processState };
-  }
-  const isUndo = record.processState === 'Compensating';
+  const { orderId, attempt, processState, completeBy } = record;
+  const isUndo = processState === 'Compensating';
+  const stepId = isUndo ? runningUndo(record) : runningStep(record);
+  const isMoving = (isUndo || processState === 'Processing') && record.lockedBy !== null;
+  if (!isMoving || completeBy === null || stepId === undefined) return { kind: 'ended', processState };
   return {
     kind: 'dispatch',
-    stepId: next.stepId,
+    stepId,
     action: isUndo ? 'undo' : 'do',
-    requestId: next.requestId,
-    completeBy: record.completeBy,
-    idempotencyKey: (isUndo ? undoIdempotencyKey : idempotencyKey)(record.orderId, next.stepId),
+    requestId: agentRequestId(orderId, attempt, stepId),
+    completeBy,
+    idempotencyKey: (isUndo ? undoIdempotencyKey : idempotencyKey)(orderId, stepId),
   };
+}
+
+function runningStep(record: StateRecord): string | undefined {
+  return record.steps.find((step) => step.state === 'Running' && isOwn(record, step.id, step.requestId))?.id;
+}
+
+function runningUndo(record: StateRecord): string | undefined {
+  return record.compensation.find((entry) => entry.state === 'Running' && isOwn(record, entry.stepId, entry.requestId))
+    ?.stepId;
+}
+
+/** It runs for this very attempt: after a claim the lost attempt's step still says Running. */
+function isOwn({ orderId, attempt }: StateRecord, stepId: string, requestId: string | null): boolean {
+  return requestId === agentRequestId(orderId, attempt, stepId);
 }
