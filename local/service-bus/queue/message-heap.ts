@@ -1,4 +1,7 @@
-/** Messages by a number, smallest first. A message that left its queue stays until it is met or outnumbered. */
+/**
+ * Messages by a number, smallest first, and by sequence number where that is the same. A message that left its queue stays
+ * until it is met or outnumbered.
+ */
 import type { Message } from './message.js';
 
 export class MessageHeap {
@@ -44,8 +47,13 @@ export class MessageHeap {
   compact(live: number): void {
     if (this.#items.length < 64 + 2 * live) return;
     const kept = this.#items.filter(({ removed }) => !removed);
-    kept.sort((one, other) => this.#key(one) - this.#key(other));
+    kept.sort((one, other) => (this.#isBefore(one, other) ? -1 : 1));
     this.#items = kept;
+  }
+
+  #isBefore(one: Message, other: Message): boolean {
+    const difference = this.#key(one) - this.#key(other);
+    return difference < 0 || (difference === 0 && one.sequence < other.sequence);
   }
 
   #at(index: number): Message {
@@ -54,11 +62,10 @@ export class MessageHeap {
 
   #rise(from: number): void {
     const message = this.#at(from);
-    const key = this.#key(message);
     let index = from;
     while (index > 0) {
       const parent = (index - 1) >> 1;
-      if (this.#key(this.#at(parent)) <= key) break;
+      if (!this.#isBefore(message, this.#at(parent))) break;
       this.#items[index] = this.#at(parent);
       index = parent;
     }
@@ -67,10 +74,9 @@ export class MessageHeap {
 
   #sink(from: number): void {
     const message = this.#at(from);
-    const key = this.#key(message);
     let index = from;
     for (let child = this.#smallerChild(index); child !== undefined; child = this.#smallerChild(index)) {
-      if (this.#key(this.#at(child)) >= key) break;
+      if (!this.#isBefore(this.#at(child), message)) break;
       this.#items[index] = this.#at(child);
       index = child;
     }
@@ -81,7 +87,7 @@ export class MessageHeap {
     const left = 2 * parent + 1;
     const right = left + 1;
     if (left >= this.#items.length) return undefined;
-    const isRightSmaller = right < this.#items.length && this.#key(this.#at(right)) < this.#key(this.#at(left));
+    const isRightSmaller = right < this.#items.length && this.#isBefore(this.#at(right), this.#at(left));
     return isRightSmaller ? right : left;
   }
 }

@@ -105,8 +105,10 @@ export class Namespace {
   }
 
   #enqueue(queue: Queue, message: IncomingMessage, now: number, origin: Origin): number {
-    if (this.#isDuplicate(queue, message, now)) return queue.takeSequence();
-    return this.#admit(queue, message, now, origin);
+    if (!this.#isDuplicate(queue, message, now)) return this.#admit(queue, message, now, origin);
+    const sequence = queue.takeSequence();
+    queue.noteSequence();
+    return sequence;
   }
 
   #isDuplicate(queue: Queue, { messageId }: IncomingMessage, now: number): boolean {
@@ -156,6 +158,7 @@ export class Namespace {
     const target = forwardTo === undefined ? undefined : this.find(forwardTo);
     if (target === undefined) return false;
     this.#events.count(queue, 'forwarded');
+    queue.noteSequence();
     this.#enqueue(target, message, now, origin);
     return true;
   }

@@ -81,6 +81,11 @@ export class Queue {
     return sequence;
   }
 
+  /** Records that a number is used up although no message of this queue has it, so that a restart does not reuse it. */
+  noteSequence(): void {
+    this.#hooks.record({ kind: 'next', queue: this.name, sequence: this.#nextSequence });
+  }
+
   /** Adds a message. */
   put(message: Message): void {
     this.restore(message);
@@ -228,11 +233,14 @@ export class Queue {
     }
   }
 
-  /** After a crash: a message whose deliveries are used up while it was locked is given up now (Q3). */
-  recover(now: number): void {
-    const messages = [...this.#messages.values()];
-    for (const message of messages) this.index(message);
-    for (const message of messages) {
+  /** Indexes what a replay has restored. */
+  indexAll(): void {
+    for (const message of this.#messages.values()) this.index(message);
+  }
+
+  /** After a crash, once all queues are indexed: messages whose last delivery was lost are given up (Q3). */
+  giveUpExhausted(now: number): void {
+    for (const message of [...this.#messages.values()]) {
       if (message.state === 'active' && this.#isExhausted(message)) this.#giveUp(message, now);
     }
   }

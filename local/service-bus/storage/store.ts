@@ -19,6 +19,8 @@ export interface StoreOptions {
   readonly queues: readonly QueueSettings[];
   readonly events: Omit<NamespaceEvents, 'record'>;
   readonly now: () => number;
+  /** When the journal is compacted; absent: as the journal thinks right. */
+  readonly compactAfterBytes?: number;
 }
 
 /** The queues with their journal. */
@@ -31,6 +33,7 @@ export interface Store {
 
 /** Opens the queues as the journal left them. */
 export async function openStore(options: StoreOptions): Promise<Store> {
+  const { directory, fsync, compactAfterBytes } = options;
   let pending: QueueRecord[] = [];
   const record = (entry: QueueRecord): void => {
     pending.push(entry);
@@ -38,8 +41,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const namespace = new Namespace(options.queues, { ...options.events, record });
   const orphans = new Map<string, Set<number>>();
   const journal = await openJournal({
-    directory: options.directory,
-    fsync: options.fsync,
+    directory,
+    fsync,
+    ...(compactAfterBytes === undefined ? {} : { compactAfterBytes }),
     replay: (group) => {
       for (const entry of decodeGroup(group)) replay(namespace, orphans, entry);
     },
@@ -52,8 +56,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     return journal.append(group);
   };
   try {
-    refuseOrphans(orphans, options.directory);
-    for (const queue of namespace.queues()) queue.recover(options.now());
+    refuseOrphans(orphans, directory);
+    for (const queue of namespace.queues()) queue.indexAll();
+    for (const queue of namespace.queues()) queue.giveUpExhausted(options.now());
     await commit();
   } catch (error) {
     await journal.close();
