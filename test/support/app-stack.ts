@@ -49,6 +49,8 @@ export interface App {
   fetch(path: string, request?: { readonly method: string; readonly body?: unknown }): Promise<HttpAnswer>;
   /** The runtime's view of an orchestration, its history included; `undefined` when it knows none. */
   instance(instanceId: string): Promise<Readonly<Record<string, unknown>> | undefined>;
+  /** Starts an orchestration as a durable client does; false when the runtime refuses. */
+  startInstance(orchestrator: string, instanceId: string, input: object): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -96,9 +98,10 @@ export async function startApp(
     orderDeadLetters,
     database: cosmos.database(stack.settings['COSMOS_DATABASE'] ?? ''),
     send: (queue, message) => send(bus, queue, message),
-    invoke: (functionName) => invoke(stack, functionName),
+    invoke: (functionName) => invokeFunction(stack, functionName),
     fetch: (path, request) => call(stack, path, request),
     instance: (instanceId) => instance(stack, instanceId),
+    startInstance: (...start) => startInstance(stack, ...start),
     stop: async () => {
       await Promise.all([statuses['web-shop'].close(), statuses['mobile-app'].close(), orderDeadLetters.close()]);
       await bus.close();
@@ -125,7 +128,8 @@ async function send(bus: ServiceBusClient, queue: string, message: ServiceBusMes
   });
 }
 
-async function invoke(stack: Stack, functionName: string): Promise<void> {
+/** Runs a function of a stack now, beside its trigger. */
+export async function invokeFunction(stack: Stack, functionName: string): Promise<void> {
   const response = await fetch(`${stack.hostUrl}/admin/functions/${functionName}`, { method: 'POST', body: '{}' });
   if (response.status !== 202) throw new Error(`${functionName}: ${response.status} ${await response.text()}`);
 }
@@ -150,4 +154,16 @@ async function instance(
   const response = await fetch(`${hostUrl}/runtime/webhooks/durabletask/instances/${instanceId}?${query.toString()}`);
   if (response.status === 404) return undefined;
   return (await response.json()) as Readonly<Record<string, unknown>>;
+}
+
+async function startInstance(
+  { hostUrl }: Stack,
+  orchestrator: string,
+  instanceId: string,
+  input: object,
+): Promise<boolean> {
+  const path = `runtime/webhooks/durabletask/orchestrators/${orchestrator}/${instanceId}?code=${masterKey}`;
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${hostUrl}/${path}`, { method: 'POST', headers, body: JSON.stringify(input) });
+  return response.status === 202;
 }
