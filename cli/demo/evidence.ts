@@ -13,6 +13,8 @@ const ledgerSchema = z.array(
     service: z.string(),
     effect: z.looseObject({ key: z.string() }).nullable(),
     undo: z.looseObject({ key: z.string() }).nullable(),
+    /** Keys of second effects, which must never happen. */
+    furtherKeys: z.array(z.string()),
   }),
 );
 

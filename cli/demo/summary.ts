@@ -70,10 +70,9 @@ function furtherLine(further: readonly OrderEvidence[]): readonly string[] {
 }
 
 function effectsLine(orders: readonly OrderEvidence[]): string {
-  const effects = orders.flatMap(({ ledger }) => ledger.filter(({ effect }) => effect !== null));
-  const keys = new Set(effects.map(({ effect }) => effect?.key));
-  const undone = effects.filter(({ undo }) => undo !== null).length;
-  return `Each remote service did each thing once: ${effects.length} effects for ${keys.size} idempotency keys, ${undone} undone.`;
+  const { done, repeated, undone } = countEffects(orders.flatMap(({ ledger }) => ledger));
+  const judgement = repeated === 0 ? 'Each remote service did each thing once' : `${repeated} effects happened twice`;
+  return `${judgement}: ${done} effects in all, ${undone} of them undone.`;
 }
 
 function verdictLine({ orders, further, problems, elapsedMs }: Summary, view: View): string {

@@ -7,19 +7,23 @@ import type { Expectation } from './sample.js';
 /** Effects of an order at the remote services. */
 export interface Effects {
   readonly done: number;
+  /** How many of those were done a second time for the same order and service. */
+  readonly repeated: number;
   readonly undone: number;
 }
 
-/** Counts the effects, and those that were undone again. */
+/** Counts the effects, those done twice, and those that were undone again. */
 export function countEffects(ledger: Ledger): Effects {
   const effects = ledger.filter(({ effect }) => effect !== null);
-  return { done: effects.length, undone: effects.filter(({ undo }) => undo !== null).length };
+  const repeated = ledger.reduce((sum, { furtherKeys }) => sum + furtherKeys.length, 0);
+  const undone = effects.filter(({ undo }) => undo !== null).length;
+  return { done: effects.length + repeated, repeated, undone };
 }
 
 /** What is wrong with an order; nothing when it ended as it must. */
 export function judgeOrder({ orderId, record, statuses, ledger }: OrderEvidence, expected: Expectation): string[] {
   if (record === undefined) return [`${orderId} has no record`];
-  const { done, undone } = countEffects(ledger);
+  const { done, repeated, undone } = countEffects(ledger);
   const ends = statuses.filter(isFinal);
   const checks: readonly (readonly [holds: boolean, problem: string])[] = [
     [record.processState === expected.endsAs, `is ${record.processState}, not ${expected.endsAs}`],
@@ -27,6 +31,7 @@ export function judgeOrder({ orderId, record, statuses, ledger }: OrderEvidence,
     [ends.length === 1, `has ${ends.length} final status messages, not one`],
     [ends[0]?.status === expected.status, `ended with the status ${ends[0]?.status ?? 'none'}, not ${expected.status}`],
     [done === expected.effects, `had ${done} effects at the remote services, not ${expected.effects}`],
+    [repeated === 0, `had ${repeated} effects twice`],
     [undone === expected.undone, `had ${undone} effects undone, not ${expected.undone}`],
   ];
   return checks.filter(([holds]) => !holds).map(([, problem]) => `${orderId} ${problem}`);

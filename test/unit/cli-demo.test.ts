@@ -20,6 +20,7 @@ const ledger: Ledger = ['payment', 'inventory', 'shipping'].map((service) => ({
   service,
   effect: { key: `a.${service}` },
   undo: null,
+  furtherKeys: [],
 }));
 
 function statuses(...kinds: StatusKind[]) {
@@ -49,6 +50,7 @@ describe('the verdict of the demo', () => {
     ['two final statuses', { statuses: statuses('OrderCompleted', 'OrderFailed') }, /2 final status messages/],
     ['the wrong final status', { statuses: statuses('OrderFailed') }, /status OrderFailed, not OrderCompleted/],
     ['a missing effect', { ledger: ledger.slice(1) }, /2 effects at the remote services, not 3/],
+    ['a second effect', { ledger: ledger.map((entry) => ({ ...entry, furtherKeys: ['k2'] })) }, /3 effects twice/],
     [
       'an undone effect',
       { ledger: ledger.map((entry) => ({ ...entry, undo: { key: 'u' } })) },
@@ -75,7 +77,7 @@ describe('the verdict of the demo', () => {
     const text = drawSummary({ ...summary, deadLetters }, { width: 120, paint: withoutColour }).join('\n');
     expect(text).toMatch(/a {6}Processed +1 {2}Received, Completed +3 +0/);
     expect(text).toContain('invalid      InvalidOrder  currency: wrong');
-    expect(text).toContain('3 effects for 3 idempotency keys, 0 undone');
+    expect(text).toContain('Each remote service did each thing once: 3 effects in all, 0 of them undone.');
     expect(text).toMatch(/All 1 orders ended as they must, in 9\.6 s\.$/);
   });
 
