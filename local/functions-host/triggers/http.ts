@@ -116,15 +116,19 @@ function responseAnswer({ statusCode, headers = {}, cookies = [], body }: HttpDa
 const sameSiteTexts: Readonly<Record<string, string>> = { lax: 'Lax', strict: 'Strict', explicitNone: 'None' };
 
 function cookieText(cookie: HttpCookie): string {
-  const expires = cookie.expires === undefined ? undefined : new Date(cookie.expires.value.seconds * 1000);
   const attributes: readonly (readonly [string, string | number | undefined])[] = [
     ['Domain', cookie.domain?.value],
     ['Path', cookie.path?.value],
-    ['Expires', expires?.toUTCString()],
+    ['Expires', expiryText(cookie)],
     ['Max-Age', cookie.maxAge?.value],
     ['SameSite', sameSiteTexts[cookie.sameSite ?? 'none']],
   ];
-  const flags = [cookie.secure?.value === true ? 'Secure' : '', cookie.httpOnly?.value === true ? 'HttpOnly' : ''];
   const given = attributes.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
-  return [`${cookie.name}=${encodeURIComponent(cookie.value)}`, ...given, ...flags.filter(Boolean)].join('; ');
+  if (cookie.secure?.value === true) given.push('Secure');
+  if (cookie.httpOnly?.value === true) given.push('HttpOnly');
+  return [`${cookie.name}=${encodeURIComponent(cookie.value)}`, ...given].join('; ');
+}
+
+function expiryText({ expires }: HttpCookie): string | undefined {
+  return expires === undefined ? undefined : new Date(expires.value.seconds * 1000).toUTCString();
 }
