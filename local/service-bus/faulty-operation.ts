@@ -61,7 +61,7 @@ export function perform<T>(context: BrokerContext, operation: Operation<T>): Pro
   return performUnder(context.faults.decide(operation.name, operation.entity), context, operation);
 }
 
-/** Performs an operation under a rule that is known already. */
+/** Performs an operation under a rule that is known already; never rejects. */
 export async function performUnder<T>(
   rule: FaultRule | undefined,
   context: BrokerContext,
@@ -72,7 +72,15 @@ export async function performUnder<T>(
     else await performFaulty(context, operation, rule);
   } catch (error) {
     context.counters.add('', 'internalErrors');
-    operation.refuse(wireErrors.internal(error instanceof Error ? error.message : String(error)));
+    refuseOrCut(operation, error);
+  }
+}
+
+function refuseOrCut<T>(operation: Operation<T>, reason: unknown): void {
+  try {
+    operation.refuse(wireErrors.internal(reason instanceof Error ? reason.message : String(reason)));
+  } catch {
+    operation.cut(); // The client cannot even be told.
   }
 }
 

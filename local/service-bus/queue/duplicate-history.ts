@@ -1,11 +1,9 @@
 /** The message ids a queue has accepted within its duplicate detection window. */
-export class DuplicateHistory {
-  /** In the order of their expiry, because the window is the same for all ids of a queue. */
-  readonly #until = new Map<string, number>();
+import { ExpiryLine } from './expiry-line.js';
 
-  get size(): number {
-    return this.#until.size;
-  }
+export class DuplicateHistory {
+  readonly #until = new Map<string, number>();
+  readonly #line = new ExpiryLine<string>((messageId, until) => this.#until.get(messageId) !== until);
 
   /** True when the id was accepted less than a window ago, whatever became of that message. */
   has(messageId: string, now: number): boolean {
@@ -14,8 +12,8 @@ export class DuplicateHistory {
   }
 
   remember(messageId: string, until: number): void {
-    this.#until.delete(messageId); // To the end: a replay meets ids again that had expired in between.
     this.#until.set(messageId, until);
+    this.#line.add(messageId, until, this.#until.size);
   }
 
   entries(now: number): [messageId: string, until: number][] {
@@ -24,9 +22,8 @@ export class DuplicateHistory {
   }
 
   #forget(now: number): void {
-    for (const [messageId, until] of this.#until) {
-      if (until > now) return;
-      this.#until.delete(messageId);
+    for (let ended = this.#line.takeEnded(now); ended !== undefined; ended = this.#line.takeEnded(now)) {
+      this.#until.delete(ended);
     }
   }
 }

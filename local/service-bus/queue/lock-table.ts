@@ -1,8 +1,11 @@
-/** The peek-locks of one queue, in the order of their expiry: all last equally long, so the oldest ends first. */
+/** The peek-locks of one queue. All last equally long, so the oldest ends first. */
+import { ExpiryLine } from './expiry-line.js';
 import type { Lock, Message } from './message.js';
 
 export class LockTable {
   readonly #byToken = new Map<string, Message>();
+  /** A renewed lock is entered anew; what ended early stays in line until it is met. */
+  readonly #line = new ExpiryLine<Message>(({ lock }, until) => lock?.until !== until);
 
   get size(): number {
     return this.#byToken.size;
@@ -11,6 +14,7 @@ export class LockTable {
   add(message: Message, lock: Lock): void {
     message.lock = lock;
     this.#byToken.set(lock.token, message);
+    this.#line.add(message, lock.until, this.#byToken.size);
   }
 
   get(token: string): Message | undefined {
@@ -23,27 +27,21 @@ export class LockTable {
     message.lock = undefined;
   }
 
-  /** A renewed lock becomes the youngest. */
   renew(message: Message, until: number): void {
-    if (message.lock === undefined) return;
-    const { token } = message.lock;
-    this.#byToken.delete(token);
-    this.add(message, { token, until });
+    if (message.lock !== undefined) this.add(message, { token: message.lock.token, until });
   }
 
   firstExpiry(): number {
-    for (const message of this.#byToken.values()) return message.lock?.until ?? Infinity;
-    return Infinity;
+    return this.#line.firstUntil();
   }
 
-  /** The messages whose locks have ended; their holders must be told by a failing settlement. */
+  /** The messages whose locks have ended; their holders learn it when they settle. */
   takeExpired(now: number): Message[] {
     const expired: Message[] = [];
-    for (const message of this.#byToken.values()) {
-      if ((message.lock?.until ?? Infinity) > now) break;
+    for (let message = this.#line.takeEnded(now); message !== undefined; message = this.#line.takeEnded(now)) {
+      this.remove(message);
       expired.push(message);
     }
-    for (const message of expired) this.remove(message);
     return expired;
   }
 }
