@@ -126,7 +126,12 @@ async function loadFunctions(console: Console, appDirectory: string, appHookData
       `The app in ${appDirectory} registers no functions. Does package.json "main" name the right files?`,
     );
   }
-  await registry.programmingModel().getCapabilities({ RawHttpBodyBytes: 'true' });
+  const capabilities = await registry.programmingModel().getCapabilities({ RawHttpBodyBytes: 'true' });
+  if (capabilities['HttpUri'] !== undefined) {
+    throw new Error(
+      'HTTP streaming (app.setup enableHttpStream) is not supported by the local Functions host. Leave it off.',
+    );
+  }
   return registry;
 }
 

@@ -7,7 +7,7 @@ import type { HostKeys } from './durable/records.js';
 import type { HostOptions } from './host-json.js';
 import type { Invoke } from './invocation.js';
 import { parseSchedule, type Schedule } from './ncrontab.js';
-import { resolveConnection, resolveExpressions, type Variables } from './settings.js';
+import { readSetting, resolveConnection, resolveExpressions, type Variables } from './settings.js';
 import { createTimers } from './timers.js';
 import { createHttpTriggers, type HttpTriggers } from './triggers/http.js';
 import type { ServiceBusTriggerOptions, ServiceBusTriggers } from './triggers/service-bus.js';
@@ -59,6 +59,7 @@ export async function createTriggers(host: TriggerOptions): Promise<Triggers> {
       byHand.set(name, (input) => invokeWithMessage(host, bound, extraInputs, input));
     }
     if (bound.kind === 'timerTrigger') {
+      assertUtc(name, host.variables);
       const text = resolveExpressions(String(bound.trigger['schedule']), `Timer "${name}"`, host.variables);
       const schedule = parseSchedule(text);
       starts.push(() => ticking.set(name, startTimer({ host, bound, schedule, timers, extraInputs })));
@@ -76,6 +77,12 @@ export async function createTriggers(host: TriggerOptions): Promise<Triggers> {
       await Promise.all([serviceBus?.close(), ...[...ticking.values()].map((timer) => timer.close())]);
     },
   };
+}
+
+function assertUtc(name: string, variables: Variables): void {
+  const zone = readSetting('WEBSITE_TIME_ZONE', variables) ?? 'UTC';
+  if (zone === 'UTC' || zone === '') return;
+  throw new Error(`Timer "${name}": the local Functions host knows schedules in UTC only. Unset WEBSITE_TIME_ZONE.`);
 }
 
 /** The client library takes long to load, so only an app that needs it pays for it. */

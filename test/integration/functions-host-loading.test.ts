@@ -108,6 +108,11 @@ describe('an app that cannot run', () => {
       /"blobs": trigger "blobTrigger" is not supported[^]*"counter": durable entities[^]*"batches": batches[^]*"sends": Service Bus outputs/,
     ],
     [
+      'streams HTTP',
+      { 'package.json': esModule(), 'app.js': `${hello}app.setup({ enableHttpStream: true });` },
+      /HTTP streaming .* is not supported/,
+    ],
+    [
       'lacks a setting for a binding',
       {
         'package.json': esModule(),
