@@ -149,6 +149,11 @@ it('yields distinct values once', () =>
     expect(tags.items).toEqual([{ tags: ['even'] }]);
   }));
 
+/** The client types it as present. */
+function tokenOf({ continuationToken }: { readonly continuationToken: string | undefined }): string | undefined {
+  return continuationToken;
+}
+
 it('goes on from a continuation token with a new iterator, also after a restart', () =>
   withDirectory(async (directory) => {
     const options = { topology, physicalPartitions: 3 };
@@ -165,14 +170,14 @@ it('goes on from a continuation token with a new iterator, also after a restart'
       for (const person of people) await fixture.container('people').items.create(person);
       const page = await nextPage(fixture, undefined);
       found.push(...page.resources);
-      return page.continuationToken;
+      return tokenOf(page);
     });
     while (token !== undefined) {
       const from = token;
       token = await withServerIn(directory, options, async (fixture) => {
         const page = await nextPage(fixture, from);
         found.push(...page.resources);
-        return page.continuationToken;
+        return tokenOf(page);
       });
     }
     expect(found.sort()).toEqual(people.map(({ id }) => id).sort());
@@ -194,7 +199,7 @@ it('resumes an ordered query by token while each page is taken out of the filter
         found.push(person.id);
         await container.item(person.id, person.city).replace({ ...person, age: 100 });
       }
-      token = page.continuationToken;
+      token = tokenOf(page);
     } while (token !== undefined);
     expect(found.sort()).toEqual(
       people

@@ -92,23 +92,23 @@ export function createContainer(definition: ContainerDefinition, rid: string, pa
       const size = Buffer.byteLength(version.body);
       const key = keyOf(place.partitionKey, place.id);
       const known = byKey.get(key);
-      const { indexes } = partitions.of(place.partitionKey);
       if (known?.sequence === place.sequence) {
         Object.assign(known, version, { size });
-        indexes.rekey(known, keys);
+        partitions.holding(known).indexes.rekey(known, keys);
         return;
       }
-      if (known !== undefined) indexes.remove(known);
-      const document: StoredDocument = { ...place, ...version, size, keys };
+      if (known !== undefined) partitions.holding(known).indexes.remove(known);
+      const partition = partitions.of(place.partitionKey);
+      const document: StoredDocument = { ...place, partition: partition.id, ...version, size, keys };
       byKey.set(key, document);
-      indexes.add(document);
+      partition.indexes.add(document);
     },
     remove(partitionKey, id) {
       const key = keyOf(partitionKey, id);
       const document = byKey.get(key);
       if (document === undefined) return;
       byKey.delete(key);
-      partitions.of(partitionKey).indexes.remove(document);
+      partitions.holding(document).indexes.remove(document);
     },
   };
 }

@@ -7,6 +7,8 @@ export interface StoredDocument {
   readonly id: string;
   readonly partitionKey: PartitionKeyValue;
   readonly sequence: number;
+  /** The physical partition it lives in. */
+  readonly partition: string;
   /** The whole document as JSON text, system properties included. */
   body: string;
   /** Length of the body in UTF-8. */

@@ -17,6 +17,8 @@ export interface PhysicalPartitions {
   readonly all: readonly PhysicalPartition[];
   /** The partition a key belongs to. */
   of(partitionKey: PartitionKeyValue): PhysicalPartition;
+  /** The partition a stored document lives in; spares hashing its key again. */
+  holding(document: StoredDocument): PhysicalPartition;
 }
 
 /** Version 2 hashes have their two highest bits clear. */
@@ -38,14 +40,18 @@ export function createPhysicalPartitions(count: number, documents: () => Iterabl
     const hash = effectivePartitionKey(partitionKey);
     return bounds.findIndex((bound, index) => index > 0 && hash < bound) - 1;
   };
-  function* documentsOf(partition: number): Iterable<StoredDocument> {
-    for (const document of documents()) if (indexOf(document.partitionKey) === partition) yield document;
+  function* documentsOf(partition: string): Iterable<StoredDocument> {
+    for (const document of documents()) if (document.partition === partition) yield document;
   }
   const all = bounds.slice(1).map((maxExclusive, index) => ({
     id: String(index),
     minInclusive: bounds[index] ?? '',
     maxExclusive,
-    indexes: createIndexSet(() => documentsOf(index)),
+    indexes: createIndexSet(() => documentsOf(String(index))),
   }));
-  return { all, of: (partitionKey) => all[indexOf(partitionKey)] as PhysicalPartition };
+  return {
+    all,
+    of: (partitionKey) => all[indexOf(partitionKey)] as PhysicalPartition,
+    holding: ({ partition }) => all[Number(partition)] as PhysicalPartition,
+  };
 }
