@@ -1,5 +1,5 @@
 // Runs the Bicep CLI wherever it is installed: `node infra/checks/bicep.mjs build infra/main.bicep --stdout`.
-// Looks on PATH, then where azd and az keep theirs, then in .local/tools. Exit code 127: not found.
+// Looks on PATH, then where azd and az keep theirs, then in .local/tools. Exit code 127: not found. `--where` only prints which.
 
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -22,6 +22,10 @@ if (bicep === undefined) {
       'brew install azure/bicep/bicep · bash .ci/install-bicep (needs the .NET SDK)',
   );
   process.exit(127);
+}
+if (process.argv[2] === '--where') {
+  console.log(bicep);
+  process.exit(0);
 }
 const { status, error } = spawnSync(bicep, process.argv.slice(2), { stdio: 'inherit' });
 if (error !== undefined) throw error;

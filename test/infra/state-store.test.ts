@@ -27,6 +27,14 @@ describe.each(deployments)('the state store of the %s deployment', (deployment) 
     });
   });
 
+  it('has its containers and data roles under whichever name it is given, that of a restored account too', () => {
+    const { name } = resourceOf(deployment, account);
+    expect(name).toMatch(deployment === 'production' ? /^cosmos-restored$/ : /^cosmos-[a-z0-9]{13}$/);
+    for (const part of ['sqlDatabases/containers', 'sqlRoleDefinitions', 'sqlRoleAssignments']) {
+      for (const { id } of resourcesOf(deployment, `${account}/${part}`)) expect(id).toContain(`/${name}`);
+    }
+  });
+
   it('sends its diagnostics to the workspace', () => {
     const settings = resourcesOf(deployment, 'Microsoft.Insights/diagnosticSettings');
     expect(settings.map((item) => item.id.includes('databaseAccounts'))).toContain(true);

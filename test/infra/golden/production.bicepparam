@@ -36,6 +36,7 @@ param externalAgents = [
 ]
 param cosmosCapacityMode = 'Autoscale'
 param cosmosMaxThroughput = 4000
+param cosmosAccountName = 'cosmos-restored'
 param cosmosBackupTier = 'Continuous30Days'
 param cosmosFailoverLocation = 'northeurope'
 param zoneRedundant = true

@@ -31,12 +31,9 @@ export function bicep(...args: readonly string[]): CommandResult {
   return runScript('infra/checks/bicep.mjs', args);
 }
 
-/** Undefined where the Bicep CLI is installed, else what to do about it. */
-export const bicepIsMissing = bicep('--version').status === 127;
-
-/** What a skipped suite is called, so that the report says how to run it. */
-export function needsBicep(title: string): string {
-  return bicepIsMissing ? `${title} (skipped: run "bash .ci/install-bicep" or "az bicep install")` : title;
+/** What a suite that needs the Bicep CLI is called: without the CLI it says why it is skipped and what to run. */
+export function needsBicep(title: string, isMissing: boolean): string {
+  return isMissing ? `${title} (skipped: run "bash .ci/install-bicep" or "az bicep install")` : title;
 }
 
 /** Predicts the resources of a deployment with these parameters; `values` are lines of a .bicepparam file. */
