@@ -163,7 +163,7 @@ export function createOrderWorld(seed: number, faultProbability: number): OrderW
       await ignoringTransient(handleReply(reply, { ...depsOf(process), orchestrations }));
     },
     supervise: async (process) => {
-      const limits = { windowMs: 60_000, pageSize: 2, maxPerRun: 10, maxRequestCharge: 1_000 };
+      const limits = { windowMs: 60_000, pageSize: 2, maxPerRun: 10, maxRequestCharge: 1_000, scanEveryMinutes: 1 };
       await ignoringTransient(recoverExpired({ ...depsOf(process), random, policy: { ...recoveryPolicy, ...limits } }));
     },
     operate: async (process, orderId, verb) => {
@@ -203,6 +203,7 @@ function createAttemptRuntime(attempts: Attempt[], isDisturbed: () => boolean): 
       return isDisturbed() ? Promise.reject(new TransientError('started, but no answer')) : Promise.resolve('started');
     },
     exists: (instanceId) => Promise.resolve(find(instanceId) !== undefined),
+    purgeFinished: () => Promise.resolve(0),
     raiseEvent: (instanceId, _name, payload) => {
       const attempt = find(instanceId);
       attempt?.inbox.push(payload as AgentReply);

@@ -1,0 +1,45 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { alertNames, eventNames } from '../../functions/telemetry/events.js';
+import { createTelemetry } from '../../functions/telemetry/telemetry.js';
+
+const folder = join(import.meta.dirname, '../../functions');
+
+/** Every call of telemetry in the app: the method, and the names it may be given. */
+function callsOf(method: 'event' | 'alert'): readonly string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const sources = files.map((file) => readFileSync(join(folder, file), 'utf8'));
+  const calls = sources.flatMap((source) => [...source.matchAll(new RegExp(`telemetry\\.${method}\\(([^,)]*)`, 'g'))]);
+  const names = calls.map(([, name = '']) => name.replaceAll(/=== '[a-z-]+'/g, ''));
+  return names.flatMap((name) => [...name.matchAll(/'([a-z-]+)'/g)].map(([, literal = '']) => literal));
+}
+
+describe('events', () => {
+  it('that the code emits are the ones of the contract, and the other way round (R58)', () => {
+    expect([...new Set(callsOf('event'))].sort()).toEqual([...eventNames].sort());
+  });
+
+  it('that an operator must see are the ones of the contract, and the other way round (R59)', () => {
+    expect([...new Set(callsOf('alert'))].sort()).toEqual([...alertNames].sort());
+  });
+
+  it('have names of their own', () => {
+    const all = [...eventNames, ...alertNames];
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  it('are one JSON object a line, alerts as errors', () => {
+    const lines: [string, unknown][] = [];
+    const telemetry = createTelemetry({
+      info: (line: unknown) => lines.push(['info', JSON.parse(String(line))]),
+      error: (line: unknown) => lines.push(['error', JSON.parse(String(line))]),
+    });
+    telemetry.event('order-accepted', { orderId: 'A-1' });
+    telemetry.alert('order-conflict', { orderId: 'A\n1' });
+    expect(lines).toEqual([
+      ['info', { event: 'order-accepted', orderId: 'A-1' }],
+      ['error', { alert: 'order-conflict', orderId: 'A\n1' }],
+    ]);
+  });
+});
