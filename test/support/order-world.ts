@@ -6,7 +6,7 @@
 import type { AgentReply } from '../../functions/contracts/agent-reply.js';
 import type { AgentRequest } from '../../functions/contracts/agent-request.js';
 import { recordEffect } from '../../functions/demo/ledger.js';
-import type { LedgerEntry, LedgerStore } from '../../functions/demo/ledger.js';
+import type { LedgerEntry } from '../../functions/demo/ledger.js';
 import { operate } from '../../functions/operator/operate.js';
 import type { OperatorVerb } from '../../functions/operator/operate.js';
 import { advanceAttempt } from '../../functions/scheduler/advance.js';
@@ -24,6 +24,8 @@ import { faultyStore, seededRandom } from './faulty.js';
 import type { Fault } from './faulty.js';
 import { createManualClock } from './manual-clock.js';
 import type { ManualClock } from './manual-clock.js';
+import { createMemoryLedger } from './memory-ledger.js';
+import type { MemoryLedger } from './memory-ledger.js';
 import { createMemoryOrdersDatabase, createMemoryStateDatabase, createMemoryStateStore } from './memory-stores.js';
 import type { MemoryStateDatabase } from './memory-stores.js';
 import { createRecordingSender, createRecordingTelemetry } from './recording.js';
@@ -48,7 +50,7 @@ interface Attempt {
 export interface OrderWorld {
   readonly clock: ManualClock;
   readonly database: MemoryStateDatabase;
-  readonly ledger: Map<string, LedgerEntry>;
+  readonly ledger: ReadonlyMap<string, LedgerEntry>;
   readonly sender: RecordingSender;
   readonly telemetry: RecordingTelemetry;
   readonly attempts: readonly Attempt[];
@@ -76,7 +78,7 @@ export function createOrderWorld(seed: number, faultProbability: number): OrderW
   const clock = createManualClock();
   const database = createMemoryStateDatabase();
   const orders = createMemoryOrdersDatabase();
-  const ledger = new Map<string, LedgerEntry>();
+  const ledger = createMemoryLedger();
   const sender = createRecordingSender();
   const telemetry = createRecordingTelemetry();
   const attempts: Attempt[] = [];
@@ -111,7 +113,7 @@ export function createOrderWorld(seed: number, faultProbability: number): OrderW
   return {
     clock,
     database,
-    ledger,
+    ledger: ledger.entries,
     sender,
     telemetry,
     attempts,
@@ -281,16 +283,16 @@ function tokenOf({ instanceId, turns }: Attempt): string {
 async function serveOverLedger(
   request: AgentRequest,
   behaviour: Behaviour,
-  { ledger, isRefused }: { readonly ledger: Map<string, LedgerEntry>; readonly isRefused: boolean },
+  { ledger, isRefused }: { readonly ledger: MemoryLedger; readonly isRefused: boolean },
 ): Promise<Pick<AgentReply, 'outcome' | 'error' | 'retryAfterMs'> | undefined> {
   const { orderId, stepId: service, action, idempotencyKey: key, fencingToken: token } = request;
   if (behaviour === 'silent') return undefined;
   if (behaviour === 'defer') return { outcome: 'deferred', retryAfterMs: 1_000 };
   const isNegative = isRefused || behaviour === 'fail';
-  if (isNegative && !isDone(ledger.get(`${orderId}.${service}`), action)) {
+  if (isNegative && !isDone(ledger.entries.get(`${orderId}.${service}`), action)) {
     return { outcome: isRefused ? 'refused' : 'failed', error: { code: 'No', message: '' } };
   }
-  const answer = await recordEffect(memoryLedger(ledger), { orderId, service, action, key, token });
+  const answer = await recordEffect(ledger, { orderId, service, action, key, token });
   if (answer.kind === 'staleToken' || behaviour === 'lostReply') return undefined;
   return answer.kind === 'done'
     ? { outcome: 'succeeded' }
@@ -299,19 +301,4 @@ async function serveOverLedger(
 
 function isDone(entry: LedgerEntry | undefined, action: AgentRequest['action']): boolean {
   return entry !== undefined && (action === 'do' ? entry.effect : entry.undo) !== null;
-}
-
-function memoryLedger(entries: Map<string, LedgerEntry>): LedgerStore {
-  return {
-    get: (orderId, service) => {
-      const entry = entries.get(`${orderId}.${service}`);
-      return Promise.resolve(entry && { entry, etag: JSON.stringify(entry) });
-    },
-    put: (entry, etag) => {
-      const current = entries.get(entry.id);
-      const isUnchanged = (current && JSON.stringify(current)) === etag;
-      if (isUnchanged) entries.set(entry.id, entry);
-      return Promise.resolve(isUnchanged);
-    },
-  };
 }

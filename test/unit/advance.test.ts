@@ -217,7 +217,7 @@ describe('the request for an agent that is an activity', () => {
 
   it('is not there any more when the attempt was superseded (T40)', async () => {
     const lost = { ...running(), processState: 'Pending', lockedBy: null } as const;
-    for (const record of [lost, advanced(claimed(lost))]) {
+    for (const record of [lost, claimed(lost), advanced(claimed(lost))]) {
       database.put(record);
       expect(await requestForActivity(input, deps)).toBeUndefined();
     }

@@ -35,4 +35,9 @@ describe('nextAction', () => {
   ])('is over when %s', (_name, record) => {
     expect(nextAction(record)).toEqual({ kind: 'ended', processState: record.processState });
   });
+
+  it('is over for a step that an earlier attempt has left running: the new one has not advanced yet (T40)', () => {
+    const waiting = { ...advanced(claimed()), processState: 'Pending', lockedBy: null } as const;
+    expect(nextAction(claimed(waiting))).toEqual({ kind: 'ended', processState: 'Processing' });
+  });
 });
