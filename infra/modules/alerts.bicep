@@ -49,7 +49,7 @@ var silenceAlerts = map(alerts.silences, alert => {
   aggregation: 'Total'
   operator: 'LessThan'
   threshold: 1
-  window: 'PT15M'
+  window: alert.window
   periods: 2
   resolution: { autoMitigate: true }
 })

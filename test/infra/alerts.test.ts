@@ -28,6 +28,7 @@ describe('the alerts', () => {
     'status-undeliverable',
     'supervisor-silent',
     'starter-silent',
+    'audit-silent',
     'dead-letters',
     'status-dead-letters',
     'order-backlog',

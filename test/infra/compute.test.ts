@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { requireBoundedRetries } from '../../functions/config/bounded-retries.js';
@@ -61,6 +61,14 @@ describe('the settings of the app', () => {
     }).not.toThrow();
   });
 
+  it('give a step and a claim more time than a cold start takes (C95)', () => {
+    const coldStartMs = 120_000;
+    const settings = appSettingsOf('default');
+    for (const name of ['STEP_DEADLINE_MS', 'CLAIM_LEASE_MS']) {
+      expect(Number(settings[name]), name).toBeGreaterThan(2 * coldStartMs);
+    }
+  });
+
   it('can be overridden by name', () => {
     expect(appSettingsOf('default')['MAX_FAILURES']).toBe('3');
     expect(appSettingsOf('production')['MAX_FAILURES']).toBe('5');
@@ -115,6 +123,28 @@ describe('the function app', () => {
     const warm = 'properties.functionAppConfig.scaleAndConcurrency.alwaysReady';
     expect(at(resourceOf('default', 'Microsoft.Web/sites'), warm)).toEqual([]);
     expect(at(resourceOf('production', 'Microsoft.Web/sites'), warm)).toHaveLength(2);
+  });
+});
+
+describe('what multiplies work behind the back of the pattern', () => {
+  it('is off: no host retry policy (C99), no run at start-up (C101)', () => {
+    const files = readdirSync(join(projectRoot, 'functions'), { recursive: true, encoding: 'utf8' });
+    const code = files.filter((file) => file.endsWith('.function.ts')).map((file) => join('functions', file));
+    for (const file of [...code, 'host.json', 'host.dts.json']) {
+      const text = readFileSync(join(projectRoot, file), 'utf8');
+      expect(text, file).not.toMatch(/\bretry"?:|runOnStartup"?: true/);
+    }
+  });
+});
+
+describe('zone redundancy', () => {
+  it('is off by default, because not every region has the capacity (C92), and on everywhere on request', () => {
+    const skuOf = (deployment: Deployment): unknown =>
+      at(resourceOf(deployment, 'Microsoft.Storage/storageAccounts'), 'sku.name');
+    const zonesOf = (deployment: Deployment): unknown =>
+      at(resourceOf(deployment, 'Microsoft.Web/serverfarms'), 'properties.zoneRedundant');
+    expect([skuOf('default'), zonesOf('default')]).toEqual(['Standard_LRS', false]);
+    expect([skuOf('production'), zonesOf('production')]).toEqual(['Standard_ZRS', true]);
   });
 });
 

@@ -47,7 +47,7 @@ function grantsOf(deployment: Deployment, principal: string): readonly string[] 
 }
 
 describe.each(deployments)('access in the %s deployment', (deployment) => {
-  it('needs no key: every service refuses local authentication', () => {
+  it('needs no key: every service refuses local authentication (C104)', () => {
     expect(at(resourceOf(deployment, 'Microsoft.ServiceBus/namespaces'), 'properties.disableLocalAuth')).toBe(true);
     const account = resourceOf(deployment, 'Microsoft.DocumentDB/databaseAccounts');
     expect(at(account, 'properties.disableLocalAuth')).toBe(true);
@@ -74,7 +74,7 @@ describe.each(deployments)('access in the %s deployment', (deployment) => {
     expect(at(app, 'properties.httpsOnly')).toBe(true);
   });
 
-  it('names each role assignment after its scope, principal and role, and types its principal', () => {
+  it('names each role assignment after its scope, principal and role, and types its principal (C89)', () => {
     for (const item of assignments(deployment)) {
       expect(['User', 'Group', 'ServicePrincipal'], item.id).toContain(at(item, 'properties.principalType'));
       const principal = String(at(item, 'properties.principalId'));
@@ -109,7 +109,7 @@ describe.each(deployments)('access in the %s deployment', (deployment) => {
     for (const item of messaging) expect(item.id).toMatch(/\/namespaces\/[^/]+\/queues\//);
   });
 
-  it('lets the app change items only in the way each container needs, and never a database or container', () => {
+  it('lets the app change items only in the way each container needs, and never a database or container (C90, C91)', () => {
     const roles = resourcesOf(deployment, 'Microsoft.DocumentDB/databaseAccounts/sqlRoleDefinitions');
     const actions = (name: string): readonly string[] => {
       const role = roles.find((item) => String(at(item, 'properties.roleName')).endsWith(` ${name}`));
