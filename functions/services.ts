@@ -75,6 +75,9 @@ export const clock: Clock = { now: () => toTimestamp(new Date()) };
 
 let built: Services | undefined;
 
+/** When this process last scanned all records. */
+const lastScan: SupervisorDeps['lastScan'] = { at: undefined };
+
 /** The services of this process. */
 export function services(): Services {
   built ??= buildServices(loadConfig());
@@ -195,6 +198,7 @@ export function supervisorDeps(context: InvocationContext): SupervisorDeps {
   return {
     ...transitionDeps(context),
     ...(index === undefined ? {} : { index }),
+    lastScan,
     random: Math.random,
     policy: {
       maxFailures: config.MAX_FAILURES,

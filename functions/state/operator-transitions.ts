@@ -118,7 +118,7 @@ export const abandon: Transition<Pick<OperatorInput, 'reason'>> = {
   to: ['Error', 'CompensationFailed'],
   decide: (record, { reason }, now) => {
     if (!abandon.from.includes(record.processState)) return refused('wrongState');
-    if (record.error?.code === 'Abandoned') return alreadyDone;
+    if (isTerminal(record) && record.error?.code === 'Abandoned') return alreadyDone;
     const isUndo = record.processState === 'Compensating' || record.processState === 'CompensationFailed';
     const ending = {
       actor: 'operator',

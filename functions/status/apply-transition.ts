@@ -45,16 +45,30 @@ export async function applyTransition<Input>(
     if (seen === undefined) return { kind: 'missing' };
     const decision = transition.decide(seen.record, input, deps.clock.now());
     if (decision.kind === 'write') {
-      const written = await writeDecision(deps, seen, decision);
+      const written = await (isLatest ? writeDecision : writeOrConflict)(deps, seen, decision);
       if (written !== undefined) return { kind: 'applied', record: written, repeated: false };
     } else if (isLatest) {
       return settled(decision, seen, deps);
     }
-    // A remembered version is not believed when it says no, nor when the write met a conflict.
+    // A remembered version is not believed when it says no, nor when the write met a conflict or lost its answer.
     seen = await deps.store.getLatest(orderId);
     isLatest = true;
   }
   throw new TransientError(`${transition.name}: the record of ${orderId} keeps changing`);
+}
+
+/** A first write whose answer is lost counts as a conflict: reading back tells whether it was made (I2, T43). */
+async function writeOrConflict(
+  deps: TransitionDeps,
+  seen: VersionedRecord,
+  decision: Extract<Decision, { kind: 'write' }>,
+): Promise<StateRecord | undefined> {
+  try {
+    return await writeDecision(deps, seen, decision);
+  } catch (error) {
+    if (error instanceof TransientError) return undefined;
+    throw error;
+  }
 }
 
 /** A repeat of the write that ended an order may be the first to get as far as the alert and the status. */

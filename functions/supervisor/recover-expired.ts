@@ -25,6 +25,8 @@ export interface SupervisorDeps extends TransitionDeps {
   readonly policy: SupervisorPolicy;
   /** Where to look first, if the option is on. */
   readonly index?: RecoveryIndex;
+  /** When this process last scanned all records; matters only with an index. */
+  readonly lastScan: { at: Timestamp | undefined };
   /** 0 to 1; seeded in tests. */
   readonly random: () => number;
 }
@@ -37,7 +39,7 @@ export interface SupervisorPolicy extends RecoveryPolicy {
   readonly maxPerRun: number;
   /** Request units after which a run stops; the next one goes on (R107). */
   readonly maxRequestCharge: number;
-  /** With a recovery index: the scan of all records, the guarantee, is due when the minute is a multiple of this. */
+  /** With a recovery index: how often all records are scanned all the same, which is the guarantee. */
   readonly scanEveryMinutes: number;
 }
 
@@ -56,6 +58,9 @@ export interface SupervisorRun {
 }
 
 const minuteMs = 60_000;
+
+/** Request units of reading one record of about a kilobyte. */
+const pointReadCharge = 1;
 
 const supervisedStates: readonly ProcessState[] = ['Processing', 'Compensating'];
 
@@ -92,8 +97,12 @@ async function recoverIndexed(run: SupervisorRun, deps: SupervisorDeps): Promise
   const until = addMs(clock.now(), -policy.graceMs);
   for await (const orderIds of index.due(addMs(until, -2 * policy.scanEveryMinutes * minuteMs), until)) {
     for (const orderId of orderIds) {
-      const seen = await deps.store.getLatest(orderId);
-      if (seen !== undefined && isExpired(seen.record, until)) await recoverCounted(seen, run, deps);
+      if (isFull(run, deps)) return;
+      await guarded(orderId, run, deps, async () => {
+        run.requestCharge += pointReadCharge;
+        const seen = await deps.store.getLatest(orderId);
+        if (seen !== undefined && isExpired(seen.record, until)) await recoverInto(run, seen, deps);
+      });
     }
   }
 }
@@ -102,8 +111,12 @@ function isExpired({ lockedBy, completeBy }: StateRecord, until: Timestamp): boo
   return lockedBy !== null && completeBy !== null && completeBy < until;
 }
 
-function isScanDue({ index, clock, policy }: SupervisorDeps): boolean {
-  return index === undefined || Number(clock.now().slice(14, 16)) % policy.scanEveryMinutes === 0;
+function isScanDue({ index, lastScan, clock, policy }: SupervisorDeps): boolean {
+  if (index === undefined) return true;
+  const now = clock.now();
+  const isRecent = lastScan.at !== undefined && msBetween(lastScan.at, now) < policy.scanEveryMinutes * minuteMs;
+  if (!isRecent) lastScan.at = now;
+  return !isRecent;
 }
 
 function isFull(run: SupervisorRun, deps: SupervisorDeps): boolean {
@@ -137,15 +150,28 @@ function noteOldest(page: RecordPage, run: SupervisorRun, { clock }: SupervisorD
 
 async function recoverCounted(seen: VersionedRecord, run: SupervisorRun, deps: SupervisorDeps): Promise<void> {
   if (isFull(run, deps)) return;
+  await guarded(seen.record.orderId, run, deps, () => recoverInto(run, seen, deps));
+}
+
+async function recoverInto(run: SupervisorRun, seen: VersionedRecord, deps: SupervisorDeps): Promise<void> {
+  const isRecovered = await recoverRecord(seen, deps);
+  if (isRecovered) run.recovered += 1;
+  else run.lost += 1;
+}
+
+/** V4: what goes wrong with one order is counted and told; the run goes on. */
+async function guarded(
+  orderId: string,
+  run: SupervisorRun,
+  deps: SupervisorDeps,
+  work: () => Promise<void>,
+): Promise<void> {
   try {
-    const isRecovered = await recoverRecord(seen, deps);
-    if (isRecovered) run.recovered += 1;
-    else run.lost += 1;
+    await work();
   } catch (error) {
-    run.failed += 1; // V4
-    deps.telemetry.event('recovery-failed', { orderId: seen.record.orderId, cause: String(error) });
-    if (error instanceof TransientError) return;
-    deps.telemetry.alert('recovery-impossible', { orderId: seen.record.orderId });
+    run.failed += 1;
+    deps.telemetry.event('recovery-failed', { orderId, cause: String(error) });
+    if (!(error instanceof TransientError)) deps.telemetry.alert('recovery-impossible', { orderId });
   }
 }
 
