@@ -1,4 +1,15 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import {
+  countQuery,
+  expiredQuery,
+  pendingQuery,
+  unsentQuery,
+  withoutDeadlineQuery,
+} from '../../functions/azure/state-queries.js';
+import { timestampSchema } from '../../functions/contracts/timestamp.js';
+import { projectRoot } from './support/bicep.js';
 import { at, deployments, resourceOf, resourcesOf, topology } from './support/resources.js';
 
 const account = 'Microsoft.DocumentDB/databaseAccounts';
@@ -61,5 +72,60 @@ describe('the capacity of the state store', () => {
     ]);
     const container = resourcesOf('production', `${account}/sqlDatabases/containers`)[0];
     expect(at(container, 'properties.options.autoscaleSettings.maxThroughput')).toBe(4000);
+  });
+});
+
+describe('the indexes of the state records', () => {
+  const time = timestampSchema.parse('2026-01-01T00:00:00.000Z');
+  const queries = [
+    countQuery('Pending'),
+    pendingQuery({ state: 'Pending', notBefore: time, pageSize: 1 }),
+    pendingQuery({ state: 'Pending', priority: 'high', notBefore: time, pageSize: 1 }),
+    expiredQuery({ state: 'Processing', completeBefore: time, completeFrom: time, pageSize: 1 }),
+    withoutDeadlineQuery('Processing', time),
+    unsentQuery(['Error'], time),
+  ].map(({ query }) => query);
+  const container = resourcesOf('default', `${account}/sqlDatabases/containers`).find((item) =>
+    item.name.endsWith('/order-state'),
+  );
+  const policy = at(container, 'properties.resource.indexingPolicy') as {
+    includedPaths: { path: string }[];
+    compositeIndexes: { path: string; order: string }[][];
+  };
+
+  it.each(queries)('cover every property it filters by: %s', (query) => {
+    const included = policy.includedPaths.map(({ path }) => path);
+    for (const [, property] of query.matchAll(/\bc\.(\w+)/g)) expect(included).toContain(`/${String(property)}/?`);
+  });
+
+  it.each(queries.filter((query) => query.includes('ORDER BY')))(
+    'have a composite one for its order, without which the service refuses it: %s',
+    (query) => {
+      const order = (query.split('ORDER BY ')[1] ?? '').split(', ').map((property) => property.replace('c.', '/'));
+      const composites = policy.compositeIndexes.map((index) => index.map(({ path }) => path));
+      expect(composites).toContainEqual(order);
+    },
+  );
+});
+
+describe('the rights that the topology gives on a container', () => {
+  const folder = join(projectRoot, 'functions', 'azure');
+  const operations: Readonly<Record<string, RegExp>> = {
+    create: /\.items\.create[<(]/,
+    read: /\.read(?:<[^>]*>)?\(\)/,
+    replace: /\.replace\(\w*[rR]ecord|\.item\([^)]*\)\s*\.replace\(/,
+    upsert: /\.items\.upsert[<(]/,
+    delete: /\.item\([^)]*\)\s*\.delete\(\)/,
+    query: /\.items\.(?:query|readAll)/,
+  };
+  const sources = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+
+  it.each(topology.cosmosDb.containers)('are what the code does with it, no more and no less: $name', (container) => {
+    const source = sources.find(
+      (text) =>
+        text.includes(`.container('${container.name}')`) || text.includes(`containerName = '${container.name}'`),
+    );
+    const used = Object.keys(operations).filter((name) => operations[name]?.test(source ?? ''));
+    expect(used).toEqual(Object.keys(operations).filter((name) => container.access.includes(name)));
   });
 });
