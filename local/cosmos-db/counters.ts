@@ -1,5 +1,6 @@
 /** Counts operations and modelled request units by container. */
-import type { Answer, Operation } from './exchange.js';
+import type { Answer } from './exchange.js';
+import type { Operation } from './operations.js';
 
 export interface Counters {
   count(container: string, operation: Operation, answer: Pick<Answer, 'status' | 'charge'>): void;

@@ -29,22 +29,6 @@ export interface Answer {
   readonly commit?: () => void;
 }
 
-/** The operations that faults and counters name. */
-export type Operation =
-  | 'account'
-  | 'database'
-  | 'container'
-  | 'partitionRanges'
-  | 'create'
-  | 'read'
-  | 'replace'
-  | 'upsert'
-  | 'patch'
-  | 'delete'
-  | 'query'
-  | 'queryPlan'
-  | 'batch';
-
 /** The one value of a header. */
 export function header(request: Request, name: string): string | undefined {
   const value = request.headers[name];

@@ -7,31 +7,20 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FaultPlan, FaultRule, Faults } from '../faults/index.js';
+import type { Operation } from './operations.js';
+import { ITEM_WRITES, OPERATIONS } from './operations.js';
 import { codeOfStatus } from './wire-errors.js';
 
 /** What is left to do with a request once its fault has had its say. */
 export type Verdict = 'answer' | 'answerWithoutEffect' | 'answerTwice' | 'cut' | 'cutAfterCommit';
 
-const OPERATIONS: readonly string[] = [
-  'create',
-  'read',
-  'replace',
-  'upsert',
-  'patch',
-  'delete',
-  'query',
-  'queryPlan',
-  'batch',
-  'container',
-  'account',
-  'partitionRanges',
-  'database',
-];
-const DROPPABLE: readonly string[] = ['create', 'replace', 'upsert', 'patch', 'delete', 'batch'];
+function isOneOf(operations: readonly Operation[], name: string): boolean {
+  return (operations as readonly string[]).includes(name);
+}
 
 function problemOf(rule: FaultRule): string | undefined {
-  if (!OPERATIONS.includes(rule.operation)) return `operation "${rule.operation}" is none of ${OPERATIONS.join(', ')}`;
-  if (rule.action === 'drop' && !DROPPABLE.includes(rule.operation))
+  if (!isOneOf(OPERATIONS, rule.operation)) return `operation "${rule.operation}" is none of ${OPERATIONS.join(', ')}`;
+  if (rule.action === 'drop' && !isOneOf(ITEM_WRITES, rule.operation))
     return `"${rule.operation}" changes nothing that could be dropped`;
   if (rule.action === 'delay' && rule.delayMs === undefined) return `"delay" needs delayMs`;
   if (rule.action === 'refuse' && codeOfStatus(Number(rule.error)) === 'Error') {

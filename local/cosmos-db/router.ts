@@ -1,6 +1,7 @@
 /** Finds the operation of a request and the route that answers it. */
-import type { Answer, Operation, Request } from './exchange.js';
+import type { Answer, Request } from './exchange.js';
 import { flag, header } from './exchange.js';
+import type { Operation } from './operations.js';
 import { answerAccount } from './routes/account.js';
 import { answerBatch } from './routes/batch.js';
 import { answerContainer, answerContainers, answerPartitionRanges } from './routes/containers.js';

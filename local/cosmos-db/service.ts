@@ -9,10 +9,12 @@ import type { FaultRule, Faults } from '../faults/index.js';
 import type { Authenticate } from './auth.js';
 import type { Counters } from './counters.js';
 import { errorAnswer } from './error-answer.js';
-import type { Answer, Operation, Request } from './exchange.js';
+import type { Answer, Request } from './exchange.js';
 import { header } from './exchange.js';
 import type { Verdict } from './fault-gate.js';
 import { sitOut } from './fault-gate.js';
+import type { Operation } from './operations.js';
+import { ITEM_OPERATIONS } from './operations.js';
 import type { Route } from './router.js';
 import { routeOf } from './router.js';
 import type { Throughput } from './throughput.js';
@@ -37,16 +39,7 @@ export interface ServiceParts {
 
 const CUT: Reply = { kind: 'cut' };
 
-const METERED: ReadonlySet<Operation> = new Set([
-  'create',
-  'read',
-  'replace',
-  'upsert',
-  'patch',
-  'delete',
-  'query',
-  'batch',
-]);
+const METERED: ReadonlySet<Operation> = new Set(ITEM_OPERATIONS);
 
 /** Operations on items draw on a container's throughput; reading its description does not. */
 function isMetered(route: Route): boolean {

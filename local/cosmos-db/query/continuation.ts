@@ -9,6 +9,9 @@ import type { Query } from './ast.js';
 import type { Json, Value } from './values.js';
 import { isArray, isObject } from './values.js';
 
+/** A token travels in a header, of which clients take 16 KB in all. */
+const MAX_TOKEN_LENGTH = 8 * 1024;
+
 /** Where a query goes on. */
 export interface Continuation {
   readonly partition: string;
@@ -40,7 +43,12 @@ function encodeValue(value: Value): Json {
 
 export function encodeContinuation(fingerprint: string, { partition, after, toSkip, toYield }: Continuation): string {
   const place = after === undefined ? null : [after.sequence, ...after.values.map(encodeValue)];
-  return Buffer.from(JSON.stringify([fingerprint, partition, toSkip, toYield ?? null, place])).toString('base64url');
+  const token = Buffer.from(JSON.stringify([fingerprint, partition, toSkip, toYield ?? null, place])).toString(
+    'base64url',
+  );
+  if (token.length > MAX_TOKEN_LENGTH)
+    throw badRequest('The values the query is ordered by are too long to go on from.');
+  return token;
 }
 
 function decodePlace(place: Json | undefined): OrderPosition | undefined {

@@ -6,6 +6,8 @@ import { createCursor } from './cursor.js';
 import { parseExpression } from './parse-expression.js';
 
 const CACHE_SIZE = 256;
+/** Longer texts are rarely repeated and would fill memory. */
+const MAX_CACHED_LENGTH = 8 * 1024;
 const cache = new Map<string, Query>();
 
 /** The query of a text; texts seen lately are parsed once. */
@@ -13,6 +15,7 @@ export function parseQuery(text: string): Query {
   const known = cache.get(text);
   if (known !== undefined) return known;
   const query = parse(createCursor(text));
+  if (text.length > MAX_CACHED_LENGTH) return query;
   if (cache.size >= CACHE_SIZE) cache.clear();
   cache.set(text, query);
   return query;

@@ -37,7 +37,7 @@ function readRules(value: Json | undefined, property: string, included: boolean)
   if (!isArray(value)) throw new InvalidPolicyError(`indexingPolicy.${property} is no array`);
   return value.map((entry) => {
     const path = isObject(entry) ? entry['path'] : undefined;
-    if (typeof path !== 'string' || !/^\/.*[?*]$|^\/"_etag"\/\?$/.test(path)) {
+    if (typeof path !== 'string' || !/^\/.*[?*]$/.test(path)) {
       throw new InvalidPolicyError(
         `indexingPolicy.${property} has a path that does not start with / and end with ? or *: ${JSON.stringify(entry)}`,
       );

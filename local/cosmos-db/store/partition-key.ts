@@ -49,7 +49,8 @@ export function partitionKeyText(value: PartitionKeyValue): string {
 function numberBytes(value: number): Buffer {
   const bytes = Buffer.alloc(9);
   bytes[0] = 0x05;
-  bytes.writeDoubleLE(value, 1);
+  // Minus zero and zero are one key.
+  bytes.writeDoubleLE(value + 0, 1);
   return bytes;
 }
 

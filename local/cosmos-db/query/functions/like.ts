@@ -1,6 +1,7 @@
 /** LIKE: `%` any text, `_` one character, `[a-f]` and `[^a-f]` one of a set. */
 
 const CACHE_SIZE = 64;
+const MAX_CACHED_LENGTH = 1024;
 const cache = new Map<string, (text: string) => boolean>();
 
 function quote(character: string): string {
@@ -39,6 +40,7 @@ export function likePattern(pattern: string, escape: string | undefined): (text:
   if (known !== undefined) return known;
   const expression = new RegExp(`^${translate(pattern, escape)}$`);
   const test = (text: string): boolean => expression.test(text);
+  if (key.length > MAX_CACHED_LENGTH) return test;
   if (cache.size >= CACHE_SIZE) cache.clear();
   cache.set(key, test);
   return test;

@@ -7,7 +7,7 @@ import { comparingText, textual } from './registry.js';
 /** A result may not outgrow a document. */
 const MAX_RESULT_LENGTH = 2 * 1024 * 1024;
 
-function withCount(apply: (text: string, count: number) => string): QueryFunction {
+function withCount(apply: (text: string, count: number) => Value): QueryFunction {
   return {
     minimum: 2,
     maximum: 2,
@@ -41,8 +41,8 @@ function toText(value: Value): Value {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function repeat(text: string, count: number): string {
-  return text.length * count > MAX_RESULT_LENGTH ? '' : text.repeat(count);
+function repeat(text: string, count: number): Value {
+  return text.length * count > MAX_RESULT_LENGTH ? undefined : text.repeat(count);
 }
 
 function parsed(text: string, isWanted: (value: unknown) => boolean): Value {
