@@ -11,22 +11,18 @@ import { createStackLog } from './demo/stack-log.js';
 import type { StackLog } from './demo/stack-log.js';
 import { CommandError, UsageError } from './errors.js';
 import { sendSmallFramesAtOnce } from './small-frames.js';
+import { interruptOnEnd } from './terminal/interrupt.js';
 import { createScreen } from './terminal/screen.js';
 
 const startedAt = Date.now();
 const screen = createScreen(process.stdout, process.env);
-const interrupt = new AbortController();
+const interrupt = interruptOnEnd();
 
 async function main(args: readonly string[]): Promise<number> {
   const options = parseDemoOptions(args);
   if (options === 'help') {
     screen.print(demoUsage);
     return 0;
-  }
-  for (const signal of ['SIGINT', 'SIGTERM']) {
-    process.once(signal, () => {
-      interrupt.abort(new CommandError('Stopped.'));
-    });
   }
   sendSmallFramesAtOnce();
   const log = createStackLog();

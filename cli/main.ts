@@ -4,12 +4,10 @@ import { readLiveStackFile } from '../local/stack-file.js';
 import { runCli } from './cli.js';
 import { findEndpoints } from './endpoints.js';
 import { sendSmallFramesAtOnce } from './small-frames.js';
+import { interruptOnEnd } from './terminal/interrupt.js';
 import { createScreen } from './terminal/screen.js';
 
-const interrupt = new AbortController();
-process.once('SIGINT', () => {
-  interrupt.abort();
-});
+const interrupt = interruptOnEnd();
 sendSmallFramesAtOnce();
 
 process.exitCode = await runCli(

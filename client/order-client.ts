@@ -52,7 +52,7 @@ export interface OrderClient {
 }
 
 /** One server-busy would cost the SDK's default of 30 s; an application's user does not wait that long. */
-const retryOptions = { maxRetries: 3, retryDelayInMs: 500, timeoutInMs: 10_000 };
+const retryOptions = { maxRetries: 1, retryDelayInMs: 500, timeoutInMs: 5_000 };
 
 /** Creates the client of an application. Connects with the first use. */
 export function createOrderClient(options: OrderClientOptions): OrderClient {

@@ -6,6 +6,7 @@
  * F2 Handlers see each order's statuses one after the other, each `seq` once and none after a greater one (T54).
  * F3 Messages are taken only while somebody handles or follows them, so none is completed unseen.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceBusClient, ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';
 import { statusQueueName } from '../functions/contracts/identifiers.js';
 import { decodeMessageBody } from '../functions/contracts/message-body.js';
@@ -34,8 +35,16 @@ export interface FeedSetup {
 interface Reception {
   readonly receiver: ServiceBusReceiver;
   readonly subscription: { close(): Promise<void> };
-  readonly inHand: Set<Promise<void>>;
+  /** Messages that handlers work on, and those that are being settled. */
+  readonly handling: Set<Promise<unknown>>;
+  readonly settling: Set<Promise<unknown>>;
 }
+
+/** What is to become of a message. */
+type Verdict = { readonly kind: 'complete' | 'abandon' } | { readonly kind: 'setAside'; readonly description: string };
+
+/** After a lost connection the SDK tries to settle for long; such a message comes again anyway. */
+const settleLimitMs = 2_000;
 
 /** Receives while it is used. */
 export class StatusFeed {
@@ -43,7 +52,7 @@ export class StatusFeed {
   readonly #handlers = new Set<StatusHandler>();
   readonly #followers = new Set<StatusFollower>();
   readonly #lastOfOrder = new Map<string, Promise<boolean>>();
-  readonly #endings = new Set<Promise<void>>();
+  readonly #endings = new Set<Promise<unknown>>();
   #reception: Reception | undefined;
 
   constructor(setup: FeedSetup) {
@@ -84,10 +93,14 @@ export class StatusFeed {
   #receive(): Reception {
     const { client, application, maxConcurrent, onError } = this.#setup;
     const receiver = client.createReceiver(statusQueueName(application));
-    const inHand = new Set<Promise<void>>();
+    const handling = new Set<Promise<unknown>>();
+    const settling = new Set<Promise<unknown>>();
     const subscription = receiver.subscribe(
       {
-        processMessage: (message) => tracked(inHand, this.#process(receiver, message)),
+        processMessage: async (message) => {
+          const verdict = await tracked(handling, this.#judge(message));
+          await tracked(settling, settle(receiver, message, verdict).catch(onError));
+        },
         processError: ({ error }) => {
           onError(error);
           return Promise.resolve();
@@ -95,7 +108,7 @@ export class StatusFeed {
       },
       { autoCompleteMessages: false, maxConcurrentCalls: maxConcurrent },
     );
-    return { receiver, subscription, inHand };
+    return { receiver, subscription, handling, settling };
   }
 
   #endReception(): void {
@@ -104,14 +117,10 @@ export class StatusFeed {
     if (ending !== undefined) void tracked(this.#endings, end(ending).catch(this.#setup.onError));
   }
 
-  async #process(receiver: ServiceBusReceiver, message: ServiceBusReceivedMessage): Promise<void> {
-    const parsed = statusMessageSchema.safeParse(decodeMessageBody(message.body));
-    if (!parsed.success) {
-      await this.#settle(setAside(receiver, message, describeIssues(parsed.error)));
-      return;
-    }
-    const isDone = await this.#afterEarlier(parsed.data);
-    await this.#settle(isDone ? receiver.completeMessage(message) : receiver.abandonMessage(message)); // F1
+  async #judge({ body }: ServiceBusReceivedMessage): Promise<Verdict> {
+    const parsed = statusMessageSchema.safeParse(decodeMessageBody(body));
+    if (!parsed.success) return { kind: 'setAside', description: describeIssues(parsed.error) };
+    return { kind: (await this.#afterEarlier(parsed.data)) ? 'complete' : 'abandon' }; // F1
   }
 
   /** Waits for the order's earlier statuses, then has this one handled (F2). */
@@ -136,34 +145,38 @@ export class StatusFeed {
     for (const follower of this.#followers) follower(status);
     return true;
   }
-
-  /** A lock that is lost meanwhile is no harm: the message comes again and is no news then. */
-  async #settle(settling: Promise<void>): Promise<void> {
-    await settling.catch(this.#setup.onError);
-  }
 }
 
-async function end({ receiver, subscription, inHand }: Reception): Promise<void> {
+async function end({ receiver, subscription, handling, settling }: Reception): Promise<void> {
   await subscription.close();
-  await Promise.all(inHand);
+  await Promise.all(handling);
+  await Promise.race([Promise.all(settling), delay(settleLimitMs, undefined, { ref: false })]);
   await receiver.close();
 }
 
-async function setAside(
+/** A lock that was lost meanwhile is no harm: the message comes again and is no news then. */
+async function settle(
   receiver: ServiceBusReceiver,
   message: ServiceBusReceivedMessage,
-  description: string,
+  verdict: Verdict,
 ): Promise<void> {
-  await receiver.deadLetterMessage(message, {
-    deadLetterReason: 'InvalidStatus',
-    deadLetterErrorDescription: description.slice(0, 4096),
-  });
+  switch (verdict.kind) {
+    case 'complete':
+      return receiver.completeMessage(message);
+    case 'abandon':
+      return receiver.abandonMessage(message);
+    case 'setAside':
+      return receiver.deadLetterMessage(message, {
+        deadLetterReason: 'InvalidStatus',
+        deadLetterErrorDescription: verdict.description.slice(0, 4096),
+      });
+  }
 }
 
-async function tracked(all: Set<Promise<void>>, work: Promise<void>): Promise<void> {
+async function tracked<Result>(all: Set<Promise<unknown>>, work: Promise<Result>): Promise<Result> {
   all.add(work);
   try {
-    await work;
+    return await work;
   } finally {
     all.delete(work);
   }

@@ -8,9 +8,10 @@ import { eachAtOnce } from '../each-at-once.js';
 import { CommandError, UsageError } from '../errors.js';
 import { defaultApplication, exampleOrder } from '../orders/example-order.js';
 import type { ExampleValues } from '../orders/example-order.js';
+import { statusText } from '../orders/status-text.js';
 import type { Screen } from '../terminal/screen.js';
 
-const maxCount = 1_000_000;
+const maxCount = 100_000;
 const atOnce = 64;
 /** Up to so many orders are reported one by one. */
 const reportedSingly = 20;
@@ -138,10 +139,9 @@ async function waitForAll(
   let completed = 0;
   await Promise.all(
     orders.map(async ({ orderId }) => {
-      const { status, reason } = await client.waitForStatus(orderId, { signal });
-      if (status === 'OrderCompleted') completed += 1;
-      const cause = reason === undefined ? '' : ` (${reason.code}: ${reason.message})`;
-      if (orders.length <= reportedSingly) screen.print(`${orderId} ${status}${cause}`);
+      const end = await client.waitForStatus(orderId, { signal });
+      if (end.status === 'OrderCompleted') completed += 1;
+      if (orders.length <= reportedSingly) screen.print(`${orderId} ${statusText(end)}`);
     }),
   );
   if (orders.length > reportedSingly) screen.print(`${completed} of ${orders.length} orders completed`);

@@ -12,6 +12,7 @@ import { currentStep, isTerminal, lastHappening } from './order-record.js';
 import type { OrderRecord } from './order-record.js';
 import { stateCell, timeOf } from './record-view.js';
 import type { View } from './record-view.js';
+import { statusText } from './status-text.js';
 
 /** One order on the board. */
 export interface BoardRow {
@@ -83,9 +84,8 @@ function entryLine(orderId: string, { at, actor, to, attempt, note }: HistoryEnt
   return `${timeOf(at)}  ${orderId.padEnd(idWidth)}  ${to.padEnd(12)}  attempt ${attempt}  ${actor}: ${note}`;
 }
 
-function statusLine({ orderId, status, at, reason }: StatusMessage): string {
-  const cause = reason === undefined ? '' : ` (${reason.code}: ${reason.message})`;
-  return `${timeOf(at)}  ${orderId.padEnd(idWidth)}  status ${status}${cause}`;
+function statusLine(status: StatusMessage): string {
+  return `${timeOf(status.at)}  ${status.orderId.padEnd(idWidth)}  status ${statusText(status)}`;
 }
 
 const timeWidth = 12;

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createOrderClient, ClientClosedError, SubmitFailedError } from '../../client/index.js';
 import type { OrderClient, StatusKind, StatusMessage } from '../../client/index.js';
 import { exampleOrder } from '../../cli/orders/example-order.js';
+import { startStack } from '../../local/stack.js';
 import {
   cleanUp,
   createClient,
@@ -172,6 +173,24 @@ describe('reading statuses', () => {
     expect(await left(client)).toHaveLength(1);
     await expect(orderClient.waitForStatus('a')).resolves.toMatchObject({ seq: 2 });
     expect(seen).toEqual([1]);
+  });
+
+  it('goes on reading after the broker was killed and started again', async () => {
+    const stack = await startStack({ host: false });
+    cleanUp(() => stack.stop());
+    const orderClient = createOrderClient({ serviceBus: stack.connectionString, application: 'web-shop' });
+    cleanUp(() => orderClient.close());
+    const sendStatus = (seq: number, kind: StatusKind): Promise<void> =>
+      createClient(stack.connectionString)
+        .createSender('status-web-shop')
+        .sendMessages({ body: status('a', seq, kind) });
+    const completed = orderClient.waitForStatus('a', { until: 'OrderCompleted' });
+    await sendStatus(1, 'OrderReceived');
+    await orderClient.waitForStatus('a', { until: 'OrderReceived' });
+    await stack.kill('service-bus');
+    await stack.restart('service-bus');
+    await sendStatus(2, 'OrderCompleted');
+    await expect(completed).resolves.toMatchObject({ seq: 2 });
   });
 
   it('waits for several orders at once', async () => {

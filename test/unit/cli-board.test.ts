@@ -57,6 +57,17 @@ describe('the board', () => {
     expect(board.noteStatus(status('a', 1))).toEqual([]);
   });
 
+  it('tells when to try again after an order was not taken', () => {
+    const reason = { code: 'Busy', message: 'Too many.' } as const;
+    const [line] = createBoard(10).noteStatus({
+      ...status('a', 0),
+      status: 'OrderRejected',
+      reason,
+      retryAfterMs: 29_500,
+    });
+    expect(line).toContain('status OrderRejected (Busy: Too many.; try again in 30 s)');
+  });
+
   it('drops the order that was added first when it is full (W2)', () => {
     const board = createBoard(2);
     for (const orderId of ['a', 'b', 'c']) board.add(orderId);
