@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseArguments } from '../../infra/cost/arguments.js';
+import { countsFromBench, isBenchResult } from '../../infra/cost/bench-counts.js';
 import { countsSchema, pricesSchema } from '../../infra/cost/inputs.js';
 import { countsFor, monthlyCost } from '../../infra/cost/model.js';
 import type { CostLine } from '../../infra/cost/model.js';
@@ -41,7 +42,7 @@ describe('the cost of a month', () => {
   it('gives compute a range: executions that share an instance, and executions that do not', () => {
     const line = linesFor('--orders', '1e6', '--memory', '512').get('Functions compute');
     expect(line?.low).toBeLessThan(10);
-    expect(line?.high).toBeCloseTo((19e6 * 0.5 - 100_000) * 0.000026, 3);
+    expect(line?.high).toBeCloseTo((counts.perOrder.executions * 1e6 * 0.5 - 100_000) * 0.000026, 3);
   });
 
   it('grows with the steps of an order, but not in proportion', () => {
@@ -59,6 +60,46 @@ describe('the cost of a month', () => {
     expect(cosmos?.high).toBeCloseTo(350.4, 3);
     expect(cosmos?.low).toBeCloseTo(35.04, 3);
     expect(lines.get('Always-ready instances')?.high).toBeCloseTo(2 * 2_628_000 * 0.000004, 3);
+  });
+});
+
+describe('the counts of a benchmark', () => {
+  const bench = {
+    rows: [
+      { inFlight: 1, perOrder: { 'service-bus/sends': 9 } },
+      {
+        inFlight: 64,
+        perOrder: {
+          'service-bus/sends': 7,
+          'service-bus/receives': 7,
+          'service-bus/settlements': 5,
+          'cosmos-db/orders/modelledRequestUnits': 5,
+          'cosmos-db/order-state/modelledRequestUnits': 70,
+          'cosmos-db/control/modelledRequestUnits': 3,
+          'cosmos-db/demo-ledger/modelledRequestUnits': 15,
+          'functions-host/invocations.submit': 1,
+          'functions-host/invocations.orderOrchestrator': 8,
+          'functions-host/invocations.starter': 4,
+          'functions-host/invocations.demo-remote': 3,
+          'functions-host/orchestrator.turns': 8,
+        },
+      },
+    ],
+  };
+
+  it('are taken at the highest load, without timers, demo services and control documents (K1)', () => {
+    const { perOrder, source } = countsFromBench(bench, 'bench.json', counts);
+    expect(perOrder).toEqual({ ...counts.perOrder, serviceBusOperations: 14, requestUnits: 75, executions: 9 });
+    expect(source).toContain('bench.json at 64 in flight');
+  });
+
+  it('are told apart from a counts file', () => {
+    expect(isBenchResult(bench)).toBe(true);
+    expect(isBenchResult(read('counts.json'))).toBe(false);
+  });
+
+  it('are refused when nothing was measured', () => {
+    expect(() => countsFromBench({ rows: [] }, 'bench.json', counts)).toThrow('the bench has measured nothing');
   });
 });
 
