@@ -166,7 +166,8 @@ export function createOrderWorld(seed: number, faultProbability: number): OrderW
     },
     supervise: async (process) => {
       const limits = { windowMs: 60_000, pageSize: 2, maxPerRun: 10, maxRequestCharge: 1_000, scanEveryMinutes: 1 };
-      await ignoringTransient(recoverExpired({ ...depsOf(process), random, policy: { ...recoveryPolicy, ...limits } }));
+      const policy = { ...recoveryPolicy, ...limits };
+      await ignoringTransient(recoverExpired({ ...depsOf(process), random, policy, lastScan: { at: undefined } }));
     },
     operate: async (process, orderId, verb) => {
       const policy = { budgetGrant: 30, orderLifetimeMs: 3_600_000 };

@@ -163,7 +163,7 @@ describe('a repeat of advance', () => {
   it('after the acknowledgement of the write was lost goes on as if nothing had been (I2, T43)', async () => {
     database.put(claimed());
     const store = faultyStore(deps.store, faultAt('replaceIfUnchanged', { 0: 'lostAcknowledgement' }));
-    await expect(advanceIt(undefined, { store })).rejects.toBeInstanceOf(TransientError);
+    expect(await advanceIt(undefined, { store })).toMatchObject({ kind: 'dispatched' });
     expect(await advanceIt(undefined, { store })).toMatchObject({ kind: 'dispatched' });
     expect(spent()).toBe(4);
   });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addMs } from '../../functions/contracts/timestamp.js';
 import { PermanentError, TransientError } from '../../functions/state/errors.js';
+import type { RecoveryIndex } from '../../functions/state/ports.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
 import { auditRecords } from '../../functions/supervisor/audit-records.js';
 import { handleHint } from '../../functions/supervisor/handle-hint.js';
@@ -45,6 +46,7 @@ beforeEach(() => {
     telemetry,
     random: () => 0.5,
     policy,
+    lastScan: { at: undefined },
   };
 });
 
@@ -196,6 +198,46 @@ describe('a run of the supervisor', () => {
     expired('A-1', 10_000);
     await run();
     expect(database.record('A-1').notBefore).toBe(addMs(now, policy.backoffMs * 1.5));
+  });
+});
+
+describe('a run with a recovery index', () => {
+  const indexOf = (...orderIds: string[]): RecoveryIndex => ({
+    note: () => Promise.resolve(),
+    due: async function* () {
+      yield await Promise.resolve(orderIds);
+    },
+  });
+
+  it('takes what the index brings if the record agrees, and goes on when one record can’t be read (V4, R108, T69)', async () => {
+    expired('A-1', 10_000);
+    expired('alive', -10_000);
+    database.put({ ...claimed(), id: 'bad', orderId: 'bad', processState: 'Sleeping' });
+    const lastScan = { at: now };
+    const outcome = await recoverExpired({ ...deps, index: indexOf('bad', 'alive', 'unknown', 'A-1'), lastScan });
+    expect(outcome).toMatchObject({ recovered: 1, failed: 1 });
+    expect(database.record('alive').failureCount).toBe(0);
+  });
+
+  it('still scans everything in its time: the index is a hint (V3)', async () => {
+    expired('A-1', 10_000);
+    const lastScan = { at: addMs(now, -59_999) };
+    expect(await recoverExpired({ ...deps, index: indexOf(), lastScan })).toMatchObject({ recovered: 0 });
+    lastScan.at = addMs(now, -60_000);
+    expect(await recoverExpired({ ...deps, index: indexOf(), lastScan })).toMatchObject({ recovered: 1 });
+    expect(lastScan.at).toBe(now);
+  });
+
+  it('is bounded as any other (V1)', async () => {
+    for (const orderId of ['A-1', 'A-2', 'A-3']) expired(orderId, 10_000);
+    const index = indexOf('A-1', 'A-2', 'A-3');
+    const outcome = await recoverExpired({
+      ...deps,
+      index,
+      lastScan: { at: now },
+      policy: { ...policy, maxPerRun: 2 },
+    });
+    expect(outcome).toMatchObject({ recovered: 2 });
   });
 });
 
