@@ -1,5 +1,5 @@
 /**
- * Finished instances, kept small: each is one buffer outside the heap. Only the newest keep their history in memory and
+ * Finished instances, kept small: each is one text. Only the newest keep their history in memory and
  * in the journal's next snapshot; an older one still answers for its status, its input and its output.
  */
 import type { HistoryEvent } from './history.js';
@@ -16,7 +16,7 @@ export interface FinishedInstances {
 
 interface Finished {
   /** The state without history and inbox. */
-  readonly summary: Buffer;
+  readonly summary: string;
   history: readonly HistoryEvent[];
 }
 
@@ -42,7 +42,7 @@ export function createFinishedInstances(): FinishedInstances {
 
   return {
     add(instance) {
-      const finished = { summary: Buffer.from(JSON.stringify(summaryOf(instance))), history: instance.history };
+      const finished = { summary: JSON.stringify(summaryOf(instance)), history: instance.history };
       byId.delete(instance.instanceId);
       byId.set(instance.instanceId, finished);
       withHistory.push(finished);
@@ -52,7 +52,7 @@ export function createFinishedInstances(): FinishedInstances {
     get(instanceId) {
       const finished = byId.get(instanceId);
       if (finished === undefined) return undefined;
-      const summary = JSON.parse(finished.summary.toString()) as Omit<InstanceState, 'history'>;
+      const summary = JSON.parse(finished.summary) as Omit<InstanceState, 'history'>;
       return { ...summary, history: finished.history, inbox: [], cancelledTimers: [] };
     },
     delete: (instanceId) => byId.delete(instanceId),

@@ -32,6 +32,8 @@ import type { HistoryEvent } from './history.js';
 export interface StoreOptions {
   readonly directory: string;
   readonly fsync: 'never' | 'always';
+  /** Size of the journal from which it is compacted; absent: the journal's own default. */
+  readonly compactAfterBytes?: number;
 }
 
 /** Opens the store; a second host on the same directory is refused. */
