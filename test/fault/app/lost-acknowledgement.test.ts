@@ -29,7 +29,7 @@ describe('a write to Cosmos DB whose answer is lost', () => {
   };
 
   it.each(writes)('is recognised: $operation of $entity after $skip others (C16, I2, T34)', async (write) => {
-    const orderId = `done-${write.entity}-${write.skip}`;
+    const orderId = `done-${write.operation}-${write.entity}-${write.skip}`;
     const before = await hits();
     await breakOnce({ ...write, action: 'cutAfterCommit' });
     await submit(app, orderId);
@@ -39,7 +39,7 @@ describe('a write to Cosmos DB whose answer is lost', () => {
   });
 
   it.each(writes)('is done again if it was not done: $operation of $entity after $skip others (T43)', async (write) => {
-    const orderId = `undone-${write.entity}-${write.skip}`;
+    const orderId = `undone-${write.operation}-${write.entity}-${write.skip}`;
     await breakOnce({ ...write, action: 'cutBeforeCommit' });
     await submit(app, orderId);
     await expectProcessed(app, orderId);
