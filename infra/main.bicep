@@ -302,7 +302,7 @@ module applicationAccess 'modules/application.bicep' = [
       name: name
       principalId: first(filter(additionalApplications, item => item.name == name)).?principalId ?? ''
       principalKind: first(filter(additionalApplications, item => item.name == name)).?principalType ?? 'ServicePrincipal'
-      identityName: 'id-${name}-${token}'
+      identityName: 'id-application-${name}-${token}'
       location: location
       tags: tags
       namespaceName: serviceBus.outputs.name

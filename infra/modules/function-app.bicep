@@ -88,7 +88,6 @@ resource app 'Microsoft.Web/sites@2025-03-01' = {
     siteConfig: {
       minTlsVersion: '1.2'
       ftpsState: 'Disabled'
-      http20Enabled: true
     }
   }
 

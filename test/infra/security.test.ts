@@ -143,7 +143,7 @@ describe.each(deployments)('access in the %s deployment', (deployment) => {
 describe('who may use which queue', () => {
   it('an application receives its own statuses and sends orders, nothing else', () => {
     for (const { name } of topology.applications) {
-      expect(grantsOf('default', `id-${name}-`)).toEqual([
+      expect(grantsOf('default', `id-application-${name}-`)).toEqual([
         `Service Bus Data Receiver @ queues/status-${name}`,
         'Service Bus Data Sender @ queues/orders',
       ]);
@@ -152,6 +152,13 @@ describe('who may use which queue', () => {
       'Service Bus Data Receiver @ queues/status-web-shop',
       'Service Bus Data Sender @ queues/orders',
     ]);
+  });
+
+  it('no application can take the identity of the app by its name', () => {
+    const names = resourcesOf('default', 'Microsoft.ManagedIdentity/userAssignedIdentities').map(({ name }) => name);
+    const [own, ...others] = names.sort((one, other) => one.length - other.length);
+    expect(own).toMatch(/^id-app-[a-z0-9]{13}$/);
+    for (const name of others) expect(name).toMatch(/^id-application-.+-[a-z0-9]{13}$/);
   });
 
   it('only the app of the named application may receive from a status queue, beside a deployer', () => {
