@@ -30,6 +30,8 @@ export type StoreRecord =
       readonly changes: readonly Change[];
     };
 
+const NEWLINE = 0x0a;
+
 type HeadChange =
   readonly ['p', number, number] | readonly ['r', string, NonNullable<PartitionKeyValue> | null, boolean, number];
 
@@ -55,17 +57,27 @@ export function encodeRecord(record: StoreRecord): Buffer {
   return Buffer.from(text);
 }
 
-function decodeChanges(head: ChangesHead, bodies: readonly string[]): readonly Change[] {
-  let next = 0;
+/** The lines of a record as texts of their own: parts of one text would keep all of it in memory. */
+function* linesOf(record: Buffer): Generator<string, string> {
+  let start = 0;
+  for (let end = record.indexOf(NEWLINE); end >= 0; end = record.indexOf(NEWLINE, start)) {
+    yield record.toString('utf8', start, end);
+    start = end + 1;
+  }
+  yield record.toString('utf8', start);
+  return '';
+}
+
+function decodeChanges(head: ChangesHead, lines: Iterator<string, string>): readonly Change[] {
   return head.changes.map((change) => {
-    if (change[0] === 'p') return { kind: 'put', sequence: change[1], lsn: change[2], body: bodies[next++] ?? '' };
+    if (change[0] === 'p') return { kind: 'put', sequence: change[1], lsn: change[2], body: lines.next().value };
     return { kind: 'remove', id: change[1], partitionKey: change[3] ? change[2] : undefined, lsn: change[4] };
   });
 }
 
 /** Reads a record back. */
 export function decodeRecord(record: Buffer): StoreRecord {
-  const [first = '', ...bodies] = record.toString('utf8').split('\n');
-  const head = JSON.parse(first) as Exclude<StoreRecord, { kind: 'changes' }> | ChangesHead;
-  return head.kind === 'changes' ? { ...head, changes: decodeChanges(head, bodies) } : head;
+  const lines = linesOf(record);
+  const head = JSON.parse(lines.next().value) as Exclude<StoreRecord, { kind: 'changes' }> | ChangesHead;
+  return head.kind === 'changes' ? { ...head, changes: decodeChanges(head, lines) } : head;
 }
