@@ -1,6 +1,13 @@
 import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';
 import { expect, test } from 'vitest';
-import { errorCode, receive, receiveOne, startTestBroker, until } from '../support/service-bus-broker.js';
+import {
+  errorCode,
+  openClientSockets,
+  receive,
+  receiveOne,
+  startTestBroker,
+  until,
+} from '../support/service-bus-broker.js';
 
 const lockMs = 60_000;
 
@@ -170,7 +177,7 @@ async function lockAndLoseLink() {
     .createSender('orders')
     .sendMessages({ body: 'lost' })
     .catch(() => undefined);
-  await until(() => started.broker.counters()['connections'] === 0);
+  await until(() => openClientSockets() === 0);
   return started;
 }
 

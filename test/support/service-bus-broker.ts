@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   ServiceBusClient,
   type RetryOptions,
@@ -14,10 +14,19 @@ import { afterEach } from 'vitest';
 import { startBroker, type Broker, type BrokerOptions } from '../../local/service-bus/index.js';
 import { createManualClock, type ManualClock } from './service-bus-clock.js';
 
-// The client leaves Nagle's algorithm on; with it each round trip would take 40 ms.
+const clientSockets = new Set<Socket>();
+
 subscribe('net.client.socket', (message) => {
-  (message as { socket: Socket }).socket.setNoDelay(true);
+  const { socket } = message as { socket: Socket };
+  socket.setNoDelay(true); // The client leaves Nagle's algorithm on; with it each round trip would take 40 ms.
+  clientSockets.add(socket);
+  socket.on('close', () => clientSockets.delete(socket));
 });
+
+/** Connections of this process that their clients take for open. */
+export function openClientSockets(): number {
+  return clientSockets.size;
+}
 
 const undo: (() => Promise<unknown>)[] = [];
 
@@ -74,7 +83,8 @@ export function createClient(connectionString: string, retryOptions: RetryOption
   const client = new ServiceBusClient(connectionString, {
     retryOptions: { maxRetries: 0, timeoutInMs: 3000, retryDelayInMs: 10, ...retryOptions },
   });
-  cleanUp(() => client.close());
+  // A client whose connection was cut waits a minute for an answer to its close.
+  cleanUp(() => Promise.race([client.close(), pause(500)]));
   return client;
 }
 
@@ -106,7 +116,7 @@ export async function errorCode(promise: Promise<unknown>): Promise<string> {
   throw new Error('The operation has succeeded.');
 }
 
-/** Waits until a condition holds, turn by turn; the test's time limit bounds it. */
+/** Waits until a condition holds, leaving the processor to the broker meanwhile; the test's time limit bounds it. */
 export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await nextTurn();
+  while (!condition()) await pause(2);
 }
