@@ -46,6 +46,9 @@ function queueProblems({ queueDefaults = {}, queues = [], deadLetterQueue = {}, 
     ...nameProblems('queue', queues, queueName, '1 to 50 lower-case letters, digits or hyphens, a letter first'),
     ...taken.map((name) => `queue "${name}": this name is made for a dead-letter or status queue; choose another.`),
     ...(queues.some(({ name }) => name === 'orders') ? [] : ['There is no queue "orders"; applications send to it.']),
+    ...queues
+      .filter((queue) => queue.deadLetterQueue !== true)
+      .map(({ name }) => `queue "${name}": deadLetterQueue must be true; messages that cannot be read go there.`),
     ...settings.flatMap(([name, queue]) => settingProblems(name, queue)),
   ];
 }

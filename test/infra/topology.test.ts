@@ -51,6 +51,11 @@ describe('the topology check', () => {
     ['a word', (t) => (firstOf(t.serviceBus.queues)['lockDuration'] = '1 minute'), 'lockDuration must be'],
     ['no delivery', (t) => (firstOf(t.serviceBus.queues)['maxDeliveryCount'] = 0), 'maxDeliveryCount must be'],
     [
+      'no dead letters',
+      (t) => (firstOf(t.serviceBus.queues)['deadLetterQueue'] = false),
+      'deadLetterQueue must be true',
+    ],
+    [
       'no duplicate detection',
       (t) => (t.serviceBus.queueDefaults['requiresDuplicateDetection'] = false),
       'requiresDuplicateDetection must be true',
