@@ -152,17 +152,22 @@ export class NotInTime extends Error {
 
 const pollMs = 20;
 
-/** Looks again and again until the answer is neither undefined nor false. */
+/** Looks again and again until the answer is neither undefined nor false. While a part is away, a look is in vain. */
 export async function eventually<Value>(
   what: string,
   look: () => Promise<Value | undefined | false> | Value | undefined | false,
   limitMs = 30_000,
 ): Promise<Value> {
   const start = performance.now();
+  let cause: unknown;
   for (;;) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    if (performance.now() - start > limitMs) throw new NotInTime(`not in ${limitMs} ms: ${what}`);
+    try {
+      const found = await look();
+      if (found !== undefined && found !== false) return found;
+    } catch (error) {
+      cause = error;
+    }
+    if (performance.now() - start > limitMs) throw new NotInTime(`not in ${limitMs} ms: ${what}`, { cause });
     await delay(pollMs);
   }
 }

@@ -91,6 +91,16 @@ describe('with an agent of its own', () => {
     expect(await world.record('twice')).toEqual(record);
   });
 
+  it('an error that comes after the good reply to the same request changes nothing (T24)', async () => {
+    play(async (hands) => {
+      await answerWell(hands);
+      const error = { code: 'Closed', message: 'a second agent saw it otherwise' };
+      await hands.send({ ...hands.reply(), outcome: 'failed', error }, `${hands.request.requestId}.error`);
+    });
+    const [record] = await run('two-answers');
+    expect(record).toMatchObject({ processState: 'Processed', attempt: 1 });
+  });
+
   it('a reply without the token of its request is foreign (T25)', async () => {
     play(async (hands) => {
       const forged = { ...hands.reply(), replyToken: '00000000-0000-4000-8000-000000000000', outcome: 'refused' };

@@ -13,11 +13,14 @@ import { faultOn, hitsOf } from './effect.js';
 import type { Effect } from './effect.js';
 import { findScenario, play } from './scenario.js';
 
+/** The recovery index is an option; with it on, all else goes on as without it. */
+const settings = { RECOVERY_INDEX_ENABLED: 'true', RECOVERY_SCAN_EVERY_MINUTES: '1' };
+
 describe('an effect that is no order’s own', () => {
   let world: MatrixWorld;
 
   beforeAll(async () => {
-    world = await startMatrixWorld();
+    world = await startMatrixWorld({ settings });
   });
   afterAll(() => world.close());
 
@@ -39,7 +42,7 @@ describe('an effect that is no order’s own', () => {
 
   it.each(modes)('a bad message is set aside and completed: %s (T47, T51, C105)', async (mode) => {
     const before = await count('orders-dead-letter', 'messages');
-    const victim = mode === 'killed between' ? completing : settingAside;
+    const victim = mode.startsWith('killed') ? completing : settingAside;
     await disturb(victim, mode, () => sendTo(world.bus, 'orders', Buffer.from('no order'), `bad-${mode}`));
     await eventually('the message to be done with', async () => {
       const waiting = await Promise.all(appQueues.map((queue) => count(queue, 'messages')));
@@ -47,6 +50,20 @@ describe('an effect that is no order’s own', () => {
     });
     const aside = (await count('orders-dead-letter', 'messages')) - before;
     expect(aside).toBe(mode === 'done twice' ? 2 : 1);
+  });
+
+  const noting = { part: 'cosmos-db', operation: 'upsert', entity: 'recovery-index', nth: 2 } as const;
+
+  it.each(modes)('a deadline is noted in the recovery index: %s (T69)', async (mode) => {
+    const orderId = `noted-${modes.indexOf(mode)}`;
+    const setAside = await count('orders-dead-letter', 'messages');
+    let playing: Promise<void> | undefined;
+    await disturb(noting, mode, () => {
+      playing = play(world, findScenario('agent silent once'), orderId);
+      return Promise.resolve();
+    });
+    await playing;
+    expect(await violations(world, new Map([[orderId, matrixOrder(orderId)]]), setAside)).toEqual([]);
   });
 
   const refreshing = { part: 'cosmos-db', operation: 'upsert', entity: 'control', nth: 1 } as const;

@@ -9,10 +9,11 @@ import type { Effect } from './effect.js';
 import { findScenario, play } from './scenario.js';
 
 /**
- * What is done to a pair: the host is killed between the two (the later one, if it is on its way already, comes late); the
- * answer to the first is lost; the first is done twice.
+ * What is done to a pair: the host is killed between the two, and the later one, which is on its way already, comes when
+ * the next host runs; the host is killed and the later one never comes, because the part that had it dies too; the answer
+ * to the first is lost; the first is done twice.
  */
-export const modes = ['killed between', 'answer lost', 'done twice'] as const;
+export const modes = ['killed, then late', 'killed, then never', 'answer lost', 'done twice'] as const;
 export type Mode = (typeof modes)[number];
 
 /** One cell. */
@@ -38,7 +39,10 @@ export function allCells(): readonly Cell[] {
       const way = effects.slice(0, index + 2).join(' ');
       if (reached.has(way)) return [];
       reached.add(way);
-      return modes.map((mode) => ({ scenario, mode, first, second }));
+      const isOfHost = parseEffect(second).part === 'functions-host'; // It dies with the host: late is never.
+      return modes
+        .filter((mode) => !(isOfHost && mode === 'killed, then late'))
+        .map((mode) => ({ scenario, mode, first, second }));
     }),
   );
 }
@@ -56,7 +60,8 @@ export interface CellResult {
 
 /** The fault of each mode. */
 export const actions = {
-  'killed between': 'pause',
+  'killed, then late': 'pause',
+  'killed, then never': 'pause',
   'answer lost': 'cutAfterCommit',
   'done twice': 'duplicate',
 } as const;
@@ -67,7 +72,7 @@ const afterEndMs = 2_000;
 /** Runs a cell on a world and checks the invariants. */
 export async function runCell(world: MatrixWorld, cell: Cell, orderId: string): Promise<CellResult> {
   const scenario = findScenario(cell.scenario);
-  const victim = parseEffect(cell.mode === 'killed between' ? cell.second : cell.first);
+  const victim = parseEffect(cell.mode.startsWith('killed') ? cell.second : cell.first);
   const hits = async (): Promise<number> => hitsOf(await world.stack.counters(victim.part), victim, actions[cell.mode]);
   const before = await hits();
   await world.setFault(victim.part, faultOn(victim, actions[cell.mode]));
@@ -94,16 +99,18 @@ export async function runCell(world: MatrixWorld, cell: Cell, orderId: string): 
   return { wasHit: fault === 'hit', problems: [...notPlayed, ...broken, ...wrongEnd] };
 }
 
-/** What is left to do once the fault has hit: let go, and bring the host back if it had to die. */
+/** What is left to do once the fault has hit: let go, and bring back what had to die. */
 export async function endDisturbance(world: MatrixWorld, mode: Mode, { part }: Pick<Effect, 'part'>): Promise<void> {
-  if (mode === 'killed between') await killHost(world, part);
-  else await world.setFault(part);
-}
-
-/** What the dead host had already sent to another part arrives there after the new host has started. */
-async function killHost(world: MatrixWorld, part: Effect['part']): Promise<void> {
-  await world.stack.kill('functions-host');
-  if (part === 'functions-host') await world.setFault(part);
-  await world.stack.restart('functions-host');
-  if (part !== 'functions-host') await world.setFault(part);
+  const { stack } = world;
+  const isKill = mode.startsWith('killed');
+  if (isKill) await stack.kill('functions-host');
+  if (mode === 'killed, then never' && part !== 'functions-host') {
+    await stack.kill(part);
+    await world.setFault(part);
+    await stack.restart(part);
+  }
+  const isLate = mode === 'killed, then late';
+  if (!isLate) await world.setFault(part);
+  if (isKill) await stack.restart('functions-host');
+  if (isLate) await world.setFault(part);
 }

@@ -1,12 +1,14 @@
 /** Kinds of effects that none of the matrix's orders reaches, and where they are tested instead. */
 const sameAsInventory = 'the activity runs the code of inventory, which the matrix covers; deployment.test.ts runs it';
 const controlDocument = 'intake is no effect of an order; apart.test.ts disturbs the control document';
+const optionalIndex = 'the recovery index is an option that is off; apart.test.ts disturbs it switched on';
 const brokerForwards = 'only a message that breaks its contract is sent there; apart.test.ts does it for orders';
 
 export const unreachedKinds: Readonly<Record<string, string>> = {
   'functions-host/activity/invoice': sameAsInventory,
   'functions-host/invoke/operator-intake-pause': controlDocument,
   'functions-host/invoke/operator-intake-resume': controlDocument,
+  'cosmos-db/upsert/recovery-index': optionalIndex,
   'service-bus/send/orders-dead-letter': brokerForwards,
   'service-bus/send/payment-requests-dead-letter': brokerForwards,
   'service-bus/send/payment-replies-dead-letter': brokerForwards,
