@@ -28,6 +28,8 @@ export interface HostProcess {
   raiseEvent(instanceId: string, name: string, data: unknown): Promise<HostAnswer>;
   /** The status once the orchestration is finished, or once `until` accepts it. */
   status(instanceId: string, until?: (status: InstanceStatus) => boolean): Promise<InstanceStatus>;
+  /** Resolves when the process is gone. */
+  readonly exited: Promise<void>;
   close(): Promise<void>;
   /** Ends the process with SIGKILL. */
   kill(): Promise<void>;
@@ -106,8 +108,9 @@ export async function startHostProcess(app: string, options: Partial<FunctionsHo
     settings: {},
     ...options,
   };
-  const child = fork(program, [JSON.stringify(all)], { execArgv, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const exited = once(child, 'exit');
+  const child = fork(program, [JSON.stringify(all)], { execArgv, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  child.stderr?.resume();
+  const exited = once(child, 'exit').then(() => undefined);
   const lines: string[] = [];
   const answers: ((value: unknown) => void)[] = [];
   const started = new Promise<StartedReport>((resolve, reject) => {
@@ -133,7 +136,7 @@ export async function startHostProcess(app: string, options: Partial<FunctionsHo
     });
   const { url, keys } = await started;
   return {
-    ...{ url, keys, lines, kill },
+    ...{ url, keys, lines, kill, exited },
     ...hostCalls(url),
     counters: async () => (await ask({ kind: 'counters' })) as Record<string, number>,
     setFaults: async (plan) => {

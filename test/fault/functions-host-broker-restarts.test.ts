@@ -1,0 +1,32 @@
+import { ServiceBusClient } from '@azure/service-bus';
+import { expect, it } from 'vitest';
+import { startBroker, type Broker } from '../../local/service-bus/index.js';
+import { cleanUp, startHostProcess, temporaryDirectory } from '../support/functions-host-process.js';
+
+it('a Service Bus trigger comes back by itself when the broker was away', async () => {
+  const dataDirectory = temporaryDirectory();
+  const topology = { serviceBus: { queues: ['orders-eu', 'raw', 'kept'].map((name) => ({ name })) } };
+  const start = (port?: number): Promise<Broker> =>
+    startBroker({ dataDirectory, fsync: 'never', topology, ...(port === undefined ? {} : { port }) });
+  const send = async ({ connectionString }: Broker, messageId: string): Promise<void> => {
+    const client = new ServiceBusClient(connectionString);
+    await client.createSender('orders-eu').sendMessages({ messageId, body: { messageId } });
+    await client.close();
+  };
+
+  const first = await start();
+  const settings = { Bus: first.connectionString, OrdersQueue: 'orders-eu' };
+  const host = await startHostProcess('service-bus-app', { settings });
+  await send(first, 'before');
+  await host.line(/Executed 'Functions\.orders' \(Succeeded/);
+  await first.close();
+  await host.line(/^warn: Service Bus trigger/);
+  const second = await start(first.port);
+  cleanUp(() => second.close());
+  await send(second, 'after');
+
+  const handled = async (): Promise<unknown> => (await host.request('GET', 'api/received')).body;
+  await expect
+    .poll(handled, { timeout: 20_000 })
+    .toMatchObject({ received: [{ body: { messageId: 'before' } }, { body: { messageId: 'after' } }] });
+});
