@@ -24,15 +24,15 @@ export interface FaultScenario {
 export const faultScenarios: Readonly<Record<string, FaultScenario>> = {
   'host-killed': {
     story: 'the Functions host is killed (SIGKILL) while an order is being processed, and started again',
-    begin: (stack, tell) => Promise.resolve(killOnce(stack, 'functions-host', tell)),
+    begin: (stack, tell) => Promise.resolve(killOnce(stack, { part: 'functions-host', tell, isMoment: isInAStep })),
   },
   'broker-restarted': {
-    story: 'the broker is killed (SIGKILL) while an order is being processed, and started again',
-    begin: (stack, tell) => Promise.resolve(killOnce(stack, 'service-bus', tell)),
+    story: 'the broker is killed (SIGKILL) while an order waits for a reply, and started again',
+    begin: (stack, tell) => Promise.resolve(killOnce(stack, { part: 'service-bus', tell, isMoment: waitsInAStep })),
   },
   'store-restarted': {
     story: 'the state store is killed (SIGKILL) while an order is being processed, and started again',
-    begin: (stack, tell) => Promise.resolve(killOnce(stack, 'cosmos-db', tell)),
+    begin: (stack, tell) => Promise.resolve(killOnce(stack, { part: 'cosmos-db', tell, isMoment: isInAStep })),
   },
   'lost-acknowledgement': {
     story: 'the state store makes a change durable, but the connection breaks before it can say so',
@@ -60,8 +60,14 @@ export const faultScenarios: Readonly<Record<string, FaultScenario>> = {
   },
 };
 
-/** Kills a part once a step of an order runs, and starts it again. */
-function killOnce(stack: BreakableStack, part: PartName, tell: (line: string) => void): Fault {
+interface Kill {
+  readonly part: PartName;
+  readonly tell: (line: string) => void;
+  readonly isMoment: (row: BoardRow) => boolean;
+}
+
+/** Kills a part at the moment, and starts it again. */
+function killOnce(stack: BreakableStack, { part, tell, isMoment }: Kill): Fault {
   let striking: Promise<string> | undefined;
   const strike = async (orderId: string): Promise<string> => {
     const begin = Date.now();
@@ -73,7 +79,7 @@ function killOnce(stack: BreakableStack, part: PartName, tell: (line: string) =>
   };
   return {
     consider(rows) {
-      const victim = rows.find(isInAStep);
+      const victim = rows.find(isMoment);
       if (victim === undefined || striking !== undefined) return;
       striking = strike(victim.orderId);
       striking.catch(() => undefined); // Told by the report.
@@ -87,6 +93,17 @@ function killOnce(stack: BreakableStack, part: PartName, tell: (line: string) =>
 
 function isInAStep({ record }: BoardRow): boolean {
   return record?.steps.some(({ state }) => state === 'Running') === true;
+}
+
+/**
+ * The SDK of Service Bus does not recover when its connection breaks in the moment in which it opens its first links, so the
+ * broker dies a little later.
+ */
+const openingMs = 1_500;
+
+function waitsInAStep({ record }: BoardRow): boolean {
+  const since = record?.steps.find(({ state }) => state === 'Running')?.startedAt ?? undefined;
+  return since !== undefined && Date.now() - Date.parse(since) > openingMs;
 }
 
 async function withRules(stack: BreakableStack, part: PartName, rules: readonly FaultRule[]): Promise<Fault> {
