@@ -9,7 +9,7 @@ import { createWorldPool } from './world-pool.js';
 
 const isFull = process.env['MATRIX'] === 'full';
 const seed = Number(process.env['MATRIX_SEED'] ?? Date.now() % 1_000_000);
-const sampleSize = 24;
+const sampleSize = 16;
 const cellLimitMs = 3_600_000; // Most of it is waiting for a free world.
 
 const all = allCells();
@@ -19,17 +19,19 @@ const pool = createWorldPool(isFull ? 4 : 2);
 afterAll(() => pool.close());
 
 describe(`the fault matrix: ${chosen.length} of ${all.length} cells, MATRIX_SEED=${seed}`, () => {
-  it.concurrent.each(chosen.map((cell) => ({ cell, name: cellName(cell) })))(
-    '$name keeps all invariants',
-    async ({ cell }) => {
-      await pool.use(async (world) => {
-        const { wasHit, problems } = await runCell(world, cell, `cell-${all.indexOf(cell)}`);
-        expect(problems).toEqual([]);
-        expect(wasHit).toBe(true);
-      });
-    },
-    cellLimitMs,
-  );
+  for (const cell of chosen) {
+    it.concurrent(
+      `${cellName(cell)} keeps all invariants`,
+      async () => {
+        await pool.use(async (world) => {
+          const { wasHit, problems } = await runCell(world, cell, `cell-${all.indexOf(cell)}`);
+          expect(problems).toEqual([]);
+          expect(wasHit).toBe(true);
+        });
+      },
+      cellLimitMs,
+    );
+  }
 });
 
 /** A sample without repeats, the same for the same seed. */
