@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/app-eventually.js';
 import { expectFailed, expectOneEffectEach } from '../support/app-expect.js';
 import { showRecord, submit, untilRecord, untilState, untilStatuses } from '../support/app-orders.js';
+import { oldRecord, plant } from '../support/app-records.js';
 import { startApp } from '../support/app-stack.js';
 import type { App, HttpAnswer } from '../support/app-stack.js';
 
@@ -112,6 +113,12 @@ describe.concurrent('an operator', () => {
       expect(await operate(id, 'resubmit')).toMatchObject({ status: 404, json: { code: 'UnknownOrder' } });
     },
   );
+
+  it('is told why a record cannot be read, in JSON (C49, C61)', async () => {
+    await plant(app, 'newer', { ...oldRecord('newer'), schemaVersion: 99 });
+    expect(await app.fetch('orders/newer')).toMatchObject({ status: 409, json: { code: 'NewerRecord' } });
+    expect(await operate('newer', 'abandon')).toMatchObject({ status: 409, json: { code: 'NewerRecord' } });
+  });
 
   it('needs the key', async () => {
     const response = await fetch(`${app.stack.hostUrl}/api/orders/nope`);
