@@ -56,12 +56,14 @@ export function bindFunctions(functions: Iterable<RegisteredFunction>): BoundFun
 }
 
 function problemsOf({ metadata }: RegisteredFunction): string[] {
-  return Object.entries(metadata.bindings).flatMap(([name, binding]) => {
+  const retry = metadata.retryOptions === undefined ? [] : ['retry policies are not supported. Repeat in the function'];
+  const ofBindings = Object.entries(metadata.bindings).flatMap(([name, binding]) => {
     if (isTrigger(binding)) return triggerProblems(binding);
     if (binding.direction === 'out') return outputProblems(metadata.bindings, name, binding);
     if (durableClientTypes.has(binding.type)) return [];
     return [`input "${binding.type}" is not supported. Read the data with the service's SDK`];
   });
+  return [...retry, ...ofBindings];
 }
 
 function triggerProblems(trigger: Binding): string[] {

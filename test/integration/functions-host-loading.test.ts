@@ -108,6 +108,17 @@ describe('an app that cannot run', () => {
       /"blobs": trigger "blobTrigger" is not supported[^]*"counter": durable entities[^]*"batches": batches[^]*"sends": Service Bus outputs/,
     ],
     [
+      'has a retry policy',
+      {
+        'package.json': esModule(),
+        'app.js': `
+          import { app } from '@azure/functions';
+          const retry = { strategy: 'fixedDelay', maxRetryCount: 2, delayInterval: 1000 };
+          app.timer('tick', { schedule: '0 * * * * *', retry, handler: () => undefined });`,
+      },
+      /"tick": retry policies are not supported/,
+    ],
+    [
       'streams HTTP',
       { 'package.json': esModule(), 'app.js': `${hello}app.setup({ enableHttpStream: true });` },
       /HTTP streaming .* is not supported/,
