@@ -8,7 +8,7 @@ import type { App } from '../../support/app-stack.js';
 describe('a reply after the deadline', () => {
   let app: App;
   beforeAll(async () => {
-    app = await startApp({ STEP_DEADLINE_MS: '2500' });
+    app = await startApp({ STEP_DEADLINE_MS: '5000' });
   });
   afterEach(() => app.stack.setFaults('service-bus'));
   afterAll(() => app.stop());
