@@ -48,7 +48,6 @@ export const wireErrors = {
     description: `The embedded broker does not support ${feature}. ${useInstead}`,
   }),
   internal: (description: string): WireError => ({ condition: 'amqp:internal-error', description }),
-  closing: (): WireError => ({ condition: 'amqp:connection:forced', description: 'The broker is stopping.' }),
   framing: (description: string): WireError => ({ condition: 'amqp:connection:framing-error', description }),
   injected: (condition: string): WireError => ({ condition, description: 'Injected by a fault rule.' }),
 } as const;

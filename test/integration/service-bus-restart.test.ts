@@ -7,6 +7,7 @@ import {
   receiveOne,
   temporaryDirectory,
   topologyOf,
+  until,
   type QueueProperties,
 } from '../support/service-bus-broker.js';
 import { createManualClock } from '../support/service-bus-clock.js';
@@ -17,8 +18,9 @@ const minute = 60_000;
 async function restartable(...queues: QueueProperties[]) {
   const dataDirectory = await temporaryDirectory();
   const clock = createManualClock();
-  const start = async (declared = queues): Promise<Broker> => {
-    const broker = await startBroker({ dataDirectory, fsync: 'always', topology: topologyOf(...declared), clock });
+  const start = async (declared = queues, port = 0): Promise<Broker> => {
+    const topology = topologyOf(...declared);
+    const broker = await startBroker({ port, dataDirectory, fsync: 'always', topology, clock });
     cleanUp(() => broker.close());
     return broker;
   };
@@ -137,4 +139,26 @@ test('a topology without a queue that still holds messages is refused, and names
   await receiveOne(receiver);
   await second.close();
   await expect(start([{ name: 'other' }])).resolves.toBeDefined();
+});
+
+test('a subscription goes on by itself when its broker has been stopped and started again', async () => {
+  const { start } = await restartable({ name: 'orders' });
+  const first = await start();
+  const received: unknown[] = [];
+  createClient(first.connectionString, { maxRetries: 50 })
+    .createReceiver('orders', { receiveMode: 'receiveAndDelete' })
+    .subscribe({
+      processMessage: ({ body }) => {
+        received.push(body);
+        return Promise.resolve();
+      },
+      processError: () => Promise.resolve(),
+    });
+  await createClient(first.connectionString).createSender('orders').sendMessages({ body: 'before' });
+  await until(() => received.length === 1);
+  await first.close();
+  const second = await start(undefined, first.port);
+  await createClient(second.connectionString).createSender('orders').sendMessages({ body: 'after' });
+  await until(() => received.length === 2);
+  expect(received).toEqual(['before', 'after']);
 });

@@ -1,7 +1,6 @@
 /** The port of the broker, and what happens on each connection. */
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { BrokerContext } from '../context.js';
-import { wireErrors } from '../errors.js';
 import { limits } from '../limits.js';
 import { ClientConnection } from './client-connection.js';
 import type { Dispatcher } from './dispatcher.js';
@@ -71,9 +70,12 @@ function serve(context: BrokerContext, client: ClientConnection, dispatcher: Dis
   });
 }
 
-/** Takes no more connections and ends those that are open. */
+/**
+ * Takes no more connections and cuts those that are open. A close with an error would be more polite, but the official
+ * client does not come back from it, whereas it does from a broken connection.
+ */
 export async function stopListening({ server, clients }: Listener): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
-  for (const client of clients) client.end(wireErrors.closing());
+  for (const client of clients) client.cut();
   await closed;
 }
