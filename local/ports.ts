@@ -20,7 +20,8 @@ export async function findFreePort(): Promise<number> {
 
 /** Whether a server could listen there now. */
 export async function isPortFree(port: number): Promise<boolean> {
-  const server = createServer();
+  // A client that reconnects just now must not keep the probe open.
+  const server = createServer((socket) => socket.destroy());
   try {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');

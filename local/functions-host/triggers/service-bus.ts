@@ -8,12 +8,13 @@
  */
 import { subscribe as subscribeToChannel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { ServiceBusClient, type ServiceBusReceivedMessage, type ServiceBusReceiver } from '@azure/service-bus';
+import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';
 import type { Console } from '../console.js';
 import type { Invoke } from '../invocation.js';
 import type { RegisteredFunction } from '../registry.js';
 import type { TypedData } from '../core-api.js';
 import { bodyData, messageMetadata, type BodyType } from './service-bus-message.js';
+import { keepSubscribed, type Subscription } from './service-bus-subscription.js';
 
 /** What all Service Bus triggers share. */
 export interface ServiceBusOptions {
@@ -42,48 +43,30 @@ export interface ServiceBusTriggers {
   close(): Promise<void>;
 }
 
-const retryOptions = { maxRetries: 3, retryDelayInMs: 200, maxRetryDelayInMs: 1000, timeoutInMs: 5000 };
 const traceProperty = 'Diagnostic-Id';
 
-/** Creates the triggers' common part: one client for each connection. */
+/** Creates the triggers' common part. */
 export function createServiceBusTriggers(options: ServiceBusOptions): ServiceBusTriggers {
-  const clients = new Map<string, ServiceBusClient>();
-  const subscriptions: { readonly close: () => Promise<void> }[] = [];
-  const running = new Set<Promise<void>>();
+  const subscriptions: Subscription[] = [];
   sendSmallFramesAtOnce();
-
-  function clientFor(connectionString: string): ServiceBusClient {
-    const client = clients.get(connectionString) ?? new ServiceBusClient(connectionString, { retryOptions });
-    clients.set(connectionString, client);
-    return client;
-  }
-
   return {
     start(trigger) {
-      const receiver = clientFor(trigger.connectionString).createReceiver(trigger.queueName, {
-        receiveMode: 'peekLock',
-        skipParsingBodyAsJson: true,
-        maxAutoLockRenewalDurationInMs: options.maxAutoLockRenewalMs,
-      });
       const { name } = trigger.fn.metadata;
-      const processMessage = (message: ServiceBusReceivedMessage): Promise<void> => {
-        const run = processOne(options, trigger, { receiver, message }).finally(() => running.delete(run));
-        running.add(run);
-        return run;
-      };
-      const processError = ({ error, errorSource }: { error: Error; errorSource: string }): Promise<void> => {
-        options.console.warning(`Service Bus trigger '${name}' (${errorSource}): ${error.message}`); // B2
-        return Promise.resolve();
-      };
-      const { maxConcurrentCalls } = options;
       subscriptions.push(
-        receiver.subscribe({ processMessage, processError }, { maxConcurrentCalls, autoCompleteMessages: false }),
+        keepSubscribed({
+          connectionString: trigger.connectionString,
+          queueName: trigger.queueName,
+          maxConcurrentCalls: options.maxConcurrentCalls,
+          maxAutoLockRenewalMs: options.maxAutoLockRenewalMs,
+          handle: (receiver, message) => processOne(options, trigger, { receiver, message }),
+          onTrouble: ({ message }) => {
+            options.console.warning(`Service Bus trigger '${name}' lost its queue and subscribes anew: ${message}`); // B2
+          },
+        }),
       );
     },
     async close() {
       await Promise.all(subscriptions.map((subscription) => subscription.close()));
-      await Promise.all(running);
-      await Promise.all([...clients.values()].map((client) => client.close()));
     },
   };
 }
