@@ -7,7 +7,7 @@ import { createCircuitBreaker } from './agents/circuit-breaker.js';
 import type { CircuitBreaker } from './agents/circuit-breaker.js';
 import { createHttpRemoteService } from './agents/http-remote-service.js';
 import type { AgentDeps } from './agents/agent.js';
-import { createDatabase, createServiceBusClient } from './azure/clients.js';
+import { createDatabase, createServiceBusClient, sendSmallFramesAtOnce } from './azure/clients.js';
 import { createCosmosAdmissionStore } from './azure/cosmos-admission-store.js';
 import { createCosmosDemoLedger } from './azure/cosmos-demo-ledger.js';
 import { createCosmosOrdersDatabase } from './azure/cosmos-orders-database.js';
@@ -86,7 +86,8 @@ export function services(): Services {
 
 function buildServices(config: Config): Services {
   const database = createDatabase(config);
-  const sender = createQueueSender(createServiceBusClient(config));
+  sendSmallFramesAtOnce();
+  const sender = createQueueSender(() => createServiceBusClient(config));
   const records = createCosmosStateStore(database, { retentionDays: config.RECORD_RETENTION_DAYS });
   const index = config.RECOVERY_INDEX_ENABLED ? createCosmosRecoveryIndex(database) : undefined;
   const admission = createCosmosAdmissionStore(database);

@@ -16,10 +16,9 @@ export function createDatabase(config: Config): Database {
   return new CosmosClient({ endpoint, connectionPolicy, ...credentials }).database(config.COSMOS_DATABASE);
 }
 
-/** The Service Bus client of the app: short retries, because every caller has a deadline or a lock. */
+/** A Service Bus client of the app: short retries, because every caller has a deadline or a lock. */
 export function createServiceBusClient(config: Config): ServiceBusClient {
-  sendSmallFramesAtOnce();
-  const options = { retryOptions: { maxRetries: 3, retryDelayInMs: 200, timeoutInMs: 10_000 } };
+  const options = { retryOptions: { maxRetries: 1, retryDelayInMs: 200, timeoutInMs: 5_000 } };
   const { ServiceBusConnection, ServiceBusConnection__fullyQualifiedNamespace: namespace } = config;
   return namespace === undefined
     ? new ServiceBusClient(ServiceBusConnection ?? '', options)
@@ -31,8 +30,8 @@ function credential(config: Config): ManagedIdentityCredential {
   return clientId === undefined ? new ManagedIdentityCredential() : new ManagedIdentityCredential({ clientId });
 }
 
-/** The AMQP library leaves Nagle's algorithm on: a small send then waits 40 ms for an acknowledgement. */
-function sendSmallFramesAtOnce(): void {
+/** The AMQP library leaves Nagle's algorithm on: a small send then waits 40 ms for an acknowledgement. Call it once. */
+export function sendSmallFramesAtOnce(): void {
   diagnosticsChannel.subscribe('net.client.socket', (message) => {
     (message as { socket: Socket }).socket.setNoDelay(true);
   });

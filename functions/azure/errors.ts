@@ -20,6 +20,13 @@ const permanentServiceBusCodes: readonly string[] = [
   'UnauthorizedAccess',
 ];
 
+const answerCodes: readonly string[] = [...permanentServiceBusCodes, 'ServiceBusy', 'QuotaExceeded'];
+
+/** Whether the broker itself said no: then the connection works. */
+export function hasAnswer(error: unknown): boolean {
+  return isServiceBusError(error) && answerCodes.includes(error.code);
+}
+
 /** Error of a Service Bus call. A full queue and a broken connection may pass. */
 export function serviceBusError(error: unknown): Error {
   const isPermanent = isServiceBusError(error) && permanentServiceBusCodes.includes(error.code);
@@ -36,6 +43,7 @@ export function statusCodeOf(error: unknown): number | undefined {
 }
 
 function asCoded(error: unknown): { code: unknown; message: string } {
+  if (error instanceof AggregateError && error.errors.length > 0) return asCoded(error.errors[0]);
   if (!(error instanceof Object)) return { code: undefined, message: String(error) };
   const code = 'code' in error ? error.code : undefined;
   const message = 'message' in error ? String(error.message) : 'unknown error';

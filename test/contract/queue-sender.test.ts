@@ -44,7 +44,7 @@ const silenceMs = 150;
 async function overServiceBus(open: () => Promise<Opened<ServiceBusClient>>): Promise<SenderUnderTest> {
   const { service, close } = await open();
   return {
-    sender: createQueueSender(service),
+    sender: createQueueSender(() => service),
     arrived: async (queue, messageIds) => {
       const receiver = service.createReceiver(queue, { receiveMode: 'receiveAndDelete' });
       const found: Arrived[] = [];

@@ -13,7 +13,7 @@ import type { App } from './app-stack.js';
 export function runSecondStarter(app: App): Promise<StarterRun> {
   return startPending(1_000, {
     store: createCosmosStateStore(app.database, { retentionDays: 30 }),
-    sender: createQueueSender(app.bus),
+    sender: createQueueSender(() => app.bus),
     orchestrations: orchestrationsOf(app),
     clock: { now: () => new Date().toISOString() },
     telemetry: { event: () => undefined, alert: () => undefined },
