@@ -66,13 +66,23 @@ function settingProblems(name, queue) {
     ...(Number.isInteger(deliveries) && deliveries >= 1 && deliveries <= 2000
       ? []
       : [`queue "${name}": maxDeliveryCount must be a whole number from 1 to 2000.`]),
-    ...(queue.requiresDuplicateDetection === true
-      ? []
-      : [`queue "${name}": requiresDuplicateDetection must be true; every sender relies on it.`]),
+    ...duplicateProblems(name, queue.requiresDuplicateDetection),
     ...(sizes.includes(queue.maxSizeInMegabytes)
       ? []
       : [`queue "${name}": maxSizeInMegabytes must be one of ${sizes.join(', ')}.`]),
   ];
+}
+
+/** Dead letters must all be kept: a message that is replayed and refused again comes with the same id. */
+function duplicateProblems(name, detects) {
+  if (name === 'deadLetterQueue') {
+    return detects === false
+      ? []
+      : [`queue "${name}": requiresDuplicateDetection must be false; it would drop dead letters.`];
+  }
+  return detects === true
+    ? []
+    : [`queue "${name}": requiresDuplicateDetection must be true; every sender relies on it.`];
 }
 
 /** Seconds of an ISO 8601 duration; NaN if it is none. */
