@@ -64,12 +64,21 @@ export default tseslint.config(
     rules: { 'no-console': 'off' },
   },
   {
-    files: ['infra/hooks/**/*.mjs', 'scripts/**/*.mjs'],
+    files: ['infra/**/*.mjs', 'scripts/**/*.mjs'],
     ...tseslint.configs.disableTypeChecked,
   },
   {
-    files: ['infra/hooks/**/*.mjs', 'scripts/**/*.mjs'],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly', fetch: 'readonly', setTimeout: 'readonly' } },
+    files: ['infra/**/*.mjs', 'scripts/**/*.mjs'],
+    languageOptions: {
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        fetch: 'readonly',
+        setTimeout: 'readonly',
+        URL: 'readonly',
+        AbortSignal: 'readonly',
+      },
+    },
     rules: { 'no-console': 'off' },
   },
 );
