@@ -129,6 +129,10 @@ describe.concurrent('step 6: supervision', () => {
     await eventually(() => {
       expect(app.log.alerted('record-newer')).toContain('newer');
     });
+    await submit(app, 'newer'); // The same order once more needs nothing.
+    await eventually(() => {
+      expect(app.log.events('order-duplicate', 'newer')).toHaveLength(1);
+    });
     await afterTicks(2);
     expect(await storedDocument(app, 'order-state', 'newer')).toEqual(planted);
   });
