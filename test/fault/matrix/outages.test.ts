@@ -1,6 +1,7 @@
 /** Whole parts that are away for a while, a message that nobody can read, and an undo that never succeeds. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isTerminal } from '../../../functions/state/state-record.js';
 import { countDeadLetters, violations } from '../../support/matrix-invariants.js';
 import { sendTo } from '../../support/matrix-agent.js';
 import { eventually, matrixOrder, startMatrixWorld } from '../../support/matrix-world.js';
@@ -10,12 +11,15 @@ const isFull = process.env['MATRIX'] === 'full';
 /** The outage of the full matrix is a minute; the gate's is as long as the waits inside a message's lock. */
 const outageMs = isFull ? 60_000 : 6_000;
 
+/** A crowd of orders on a busy machine must not fail for being slow: these tests are about what is away. */
+const patient = { STEP_DEADLINE_MS: '6000', CLAIM_LEASE_MS: '6000' };
+
 describe('the system', () => {
   let world: MatrixWorld;
   const log: string[] = [];
 
   beforeAll(async () => {
-    world = await startMatrixWorld({ log: (line) => log.push(line) });
+    world = await startMatrixWorld({ settings: patient, log: (line) => log.push(line) });
   });
   afterAll(() => world.close());
 
@@ -26,15 +30,17 @@ describe('the system', () => {
     return sent;
   }
 
-  async function expectAllProcessed(sent: ReadonlyMap<string, unknown>, limitMs = 60_000): Promise<void> {
-    await eventually(
-      'all orders to be processed',
+  async function expectAllProcessed(sent: ReadonlyMap<string, unknown>, limitMs = 100_000): Promise<void> {
+    const states = await eventually(
+      'all orders to end',
       async () => {
         const records = await Promise.all([...sent.keys()].map((orderId) => world.record(orderId)));
-        return records.every((record) => record?.processState === 'Processed');
+        const hasEnded = records.every((record) => record !== undefined && isTerminal(record));
+        return hasEnded ? records.map((record) => record?.processState) : undefined;
       },
       limitMs,
     );
+    expect(states.filter((state) => state !== 'Processed')).toEqual([]);
   }
 
   it(`takes 20 orders while the store is away for ${outageMs / 1000} s, and none ends in a dead-letter queue (T48, C19)`, async () => {
@@ -53,7 +59,7 @@ describe('the system', () => {
     await world.stack.restart('service-bus');
     await expectAllProcessed(sent);
     expect(await violations(world, sent)).toEqual([]);
-  }, 120_000);
+  }, 200_000);
 
   it('goes on where it was when the host is killed in the middle of a crowd (C75)', async () => {
     const sent = await sendMany('host-away', 12);
@@ -62,7 +68,7 @@ describe('the system', () => {
     await world.stack.restart('functions-host');
     await expectAllProcessed(sent);
     expect(await violations(world, sent)).toEqual([]);
-  }, 120_000);
+  }, 200_000);
 
   it('gives up an undo that never succeeds, says so once, and undoes when an operator asks again (T74, T76)', async () => {
     const orderId = 'never-undone';
@@ -87,7 +93,7 @@ describe('the system', () => {
     await fetch(`${world.stack.hostUrl}/api/orders/${orderId}/compensate`, { method: 'POST', headers, body });
     await eventually('the undo', async () => (await world.record(orderId))?.processState === 'Compensated');
     expect(await violations(world, sent)).toEqual([]);
-  }, 120_000);
+  }, 200_000);
 
   it('processes 99 good orders next to a message that is none (T51, C17, C19)', async () => {
     const before = await sendMany('beside-a', 50);
@@ -97,5 +103,5 @@ describe('the system', () => {
     await expectAllProcessed(sent);
     await eventually('the poison to be put aside', async () => (await countDeadLetters(world)) === 1);
     expect(await violations(world, sent, 1)).toEqual([]);
-  }, 120_000);
+  }, 200_000);
 });
