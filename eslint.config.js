@@ -60,7 +60,7 @@ export default tseslint.config(
     rules: { 'max-lines-per-function': 'off' },
   },
   {
-    files: ['cli/**/*.ts', 'bench/**/*.ts', 'local/part.ts', 'local/main.ts'],
+    files: ['cli/**/*.ts', 'bench/**/*.ts', 'local/part.ts', 'local/main.ts', 'local/emulators.ts'],
     rules: { 'no-console': 'off' },
   },
   {

@@ -8,6 +8,7 @@ import { readJsonFile } from './project.js';
 export const usage = `Usage: npm run local -- [options]
 
   --no-host                     leave the Functions host out and start Azurite instead, for \`func start\`
+  --emulators                   run the app on Microsoft's emulators (compose.yaml) instead of the embedded parts
   --data <directory>            where the data is kept (default .local/data)
   --reset                       remove that data first
   --faults <file>               start with faults: {"service-bus": {"seed": 1, "rules": [...]}, "cosmos-db": ...}
@@ -21,6 +22,8 @@ export const usage = `Usage: npm run local -- [options]
 /** What `npm run local` was asked for. */
 export interface MainOptions {
   readonly withHost: boolean;
+  /** Microsoft's emulators instead of the embedded broker and Cosmos DB. */
+  readonly emulators: boolean;
   readonly dataDirectory: string;
   readonly reset: boolean;
   readonly verbose: boolean;
@@ -38,6 +41,7 @@ export function parseMainOptions(args: readonly string[], root: string): MainOpt
   if (values.help === true) return 'help';
   return {
     withHost: values['no-host'] !== true,
+    emulators: values.emulators === true,
     dataDirectory: values.data === undefined ? resolve(root, '.local', 'data') : resolve(values.data),
     reset: values.reset === true,
     verbose: values.verbose === true,
@@ -90,6 +94,7 @@ function parseValues(args: readonly string[]) {
       allowPositionals: false,
       options: {
         'no-host': { type: 'boolean' },
+        emulators: { type: 'boolean' },
         data: { type: 'string' },
         reset: { type: 'boolean' },
         faults: { type: 'string' },

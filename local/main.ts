@@ -2,6 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { startAzurite, type Azurite } from './azurite.js';
+import { useEmulators } from './emulators.js';
 import { parseMainOptions, usage, UsageError, type MainOptions } from './main-options.js';
 import { partNames, type PartName } from './part-protocol.js';
 import { isPortFree } from './ports.js';
@@ -37,6 +38,7 @@ async function runStack(root: string, options: MainOptions, azurite: Azurite | u
     fsync: options.fsync,
     faults: options.faults,
     host: options.withHost,
+    ...(options.emulators ? { external: await useEmulators(root) } : {}),
     ports: await choosePorts(options),
     log: (line) => {
       if (options.verbose || !routine.test(line)) console.log(line);

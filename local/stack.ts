@@ -35,6 +35,8 @@ export interface StackOptions {
   readonly log?: 'inherit' | 'silent' | ((line: string) => void);
   /** False leaves the Functions host out, for an app that runs elsewhere (`func start`); default true. */
   readonly host?: boolean;
+  /** A broker and a Cosmos DB that run elsewhere; then only the host is started. */
+  readonly external?: Omit<StackAddresses, 'hostUrl'>;
   /** The function app: a folder with package.json, host.json and local.settings.sample.json; default this project. */
   readonly appDirectory?: string;
   /** Queues and containers; default infra/topology.json. */
@@ -73,12 +75,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
   const serviceBus = part('service-bus', () => ({ topology }));
   const cosmosDb = part('cosmos-db', () => ({ topology }));
-  const addresses = (hostUrl: string): StackAddresses => ({
+  const embedded = (): Omit<StackAddresses, 'hostUrl'> => ({
     connectionString: serviceBus.info.connectionString,
     cosmosEndpoint: cosmosDb.info.endpoint,
     cosmosKey: cosmosDb.info.key,
-    hostUrl,
   });
+  const addresses = (hostUrl: string): StackAddresses => ({ ...(options.external ?? embedded()), hostUrl });
   const settings = (hostUrl: string): Settings => appSettings(sample, addresses(hostUrl), options.settings);
   const functionsHost = part('functions-host', (port) => ({ appDirectory, settings: settings(localUrl(port)) }));
 
@@ -89,7 +91,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     data.release();
   };
   try {
-    await settleAll([serviceBus.start(), cosmosDb.start()]);
+    if (options.external === undefined) await settleAll([serviceBus.start(), cosmosDb.start()]);
     if (withHost) await functionsHost.start();
   } catch (error) {
     await stop();

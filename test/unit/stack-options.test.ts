@@ -21,6 +21,7 @@ describe('the command line of npm run local', () => {
   it('needs nothing', () => {
     expect(parse()).toEqual({
       withHost: true,
+      emulators: false,
       dataDirectory: join(directory, '.local', 'data'),
       reset: false,
       verbose: false,
@@ -38,6 +39,7 @@ describe('the command line of npm run local', () => {
       parse('--no-host', '--data', 'mine', '--reset', '--verbose', '--fsync', '--faults', faults, ...ports),
     ).toEqual({
       withHost: false,
+      emulators: false,
       dataDirectory: resolve('mine'),
       reset: true,
       verbose: true,
