@@ -148,6 +148,15 @@ test('settle + drop: the client believes it, and the message comes again when th
   expect((await receiveOne(receiver)).deliveryCount).toBe(1);
 });
 
+test('deliver + duplicate without an end: each message comes twice, copies are not copied', async () => {
+  const { client, broker } = await startWith({ operation: 'deliver', action: 'duplicate' });
+  await client.createSender('orders').sendMessages({ body: 1 });
+  const receiver = client.createReceiver('orders');
+  await receiver.completeMessage(await receiveOne(receiver));
+  await receiver.completeMessage(await receiveOne(receiver));
+  expect(broker.counters()['orders.messages']).toBe(0);
+});
+
 test('settle + duplicate: the second one finds the lock gone', async () => {
   const { receiver, message, broker } = await lockUnder({ operation: 'settle', action: 'duplicate' });
   expect(await errorCode(receiver.completeMessage(message))).toBe('MessageLockLost');

@@ -16,6 +16,8 @@ export class Dispatcher {
   #context: BrokerContext | undefined;
   readonly #consumers = new Map<Queue, Consumer[]>();
   readonly #dirty = new Set<Queue>();
+  /** Copies that a fault made. */
+  readonly #copies = new Set<string>();
 
   /** The dispatcher is told of ready messages before the rest of the broker exists. */
   start(context: BrokerContext): void {
@@ -101,6 +103,15 @@ export class Dispatcher {
     return handovers;
   }
 
+  /** A copy is not copied again, else a rule without an end would never end. */
+  #addCopy(context: BrokerContext, { consumer, message }: Handover): void {
+    const key = (sequence: number): string => `${consumer.queue.name} ${sequence}`;
+    if (this.#copies.has(key(message.sequence))) return;
+    const incoming = readIncoming(message.raw, () => message.messageId);
+    this.#copies.add(key(context.namespace.duplicate(consumer.queue, incoming, context.clock.now())));
+    commitUnheard(context.commit(consumer.queue));
+  }
+
   #handOver(context: BrokerContext, handover: Handover): void {
     const { consumer, message } = handover;
     const rule = context.faults.decide('deliver', consumer.queue.name);
@@ -118,12 +129,7 @@ export class Dispatcher {
         consumer.client.cut();
         return;
       case 'duplicate':
-        context.namespace.duplicate(
-          consumer.queue,
-          readIncoming(message.raw, () => message.messageId),
-          context.clock.now(),
-        );
-        commitUnheard(context.commit(consumer.queue));
+        this.#addCopy(context, handover);
         consumer.deliver(message);
         return;
       case 'delay':

@@ -95,9 +95,9 @@ export class Namespace {
     deadLetters?.put({ ...message, raw, state: 'active', lock: undefined, removed: false });
   }
 
-  /** A second copy that no duplicate detection sees; for faults. */
-  duplicate(queue: Queue, message: IncomingMessage, now: number): void {
-    this.#admit(queue, message, now, { deadLetterSource: '' });
+  /** A second copy that no duplicate detection sees; for faults. Answers its sequence number. */
+  duplicate(queue: Queue, message: IncomingMessage, now: number): number {
+    return this.#admit(queue, message, now, { deadLetterSource: '' });
   }
 
   #sendOne(queue: Queue, message: IncomingMessage, now: number): number {
