@@ -20,7 +20,10 @@ module.exports = {
       name: 'only-azure-calls-an-azure-sdk',
       comment: 'Function registration files may name durable-functions to register triggers and bindings.',
       severity: 'error',
-      from: { path: '^functions/', pathNot: ['^functions/azure/', '\\.function\\.ts$', '^functions/scheduler/(orchestrator|await-reply)\\.ts$'] },
+      from: {
+        path: '^functions/',
+        pathNot: ['^functions/azure/', '\\.function\\.ts$', '^functions/scheduler/(orchestrator|await-reply)\\.ts$'],
+      },
       to: { path: sdk, dependencyTypesNot: ['type-only'] },
     },
     {
@@ -32,7 +35,10 @@ module.exports = {
     {
       name: 'only-services-builds-clients-and-reads-config',
       severity: 'error',
-      from: { path: '^functions/', pathNot: ['^functions/(services|index)\\.ts$', '^functions/(azure|config)/', '\\.function\\.ts$'] },
+      from: {
+        path: '^functions/',
+        pathNot: ['^functions/(services|index)\\.ts$', '^functions/(azure|config)/', '\\.function\\.ts$'],
+      },
       to: { path: '^functions/(azure|config)/', dependencyTypesNot: ['type-only'] },
     },
     {
@@ -96,7 +102,12 @@ module.exports = {
       from: { path: '^client/' },
       to: { path: '^(functions|local|cli|test|bench)/', pathNot: '^functions/contracts/' },
     },
-    { name: 'no-dev-dependency-in-the-app', severity: 'error', from: { path: '^functions/' }, to: { dependencyTypes: ['npm-dev'] } },
+    {
+      name: 'no-dev-dependency-in-the-app',
+      severity: 'error',
+      from: { path: '^functions/' },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
     { name: 'not-resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],
   options: {
@@ -104,6 +115,9 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     exclude: { path: '^(dist|\\.local)/' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
   },
 };

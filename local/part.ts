@@ -6,6 +6,7 @@
  * The stack passes the options over IPC; without IPC they come from the command line.
  */
 import type { startCosmosDb } from './cosmos-db/index.js';
+import { createLineWriter } from './line-writer.js';
 import type { startFunctionsHost } from './functions-host/index.js';
 import { partNames, type PartInfos, type PartName } from './part-protocol.js';
 import { runPart, type RunningPart, type StartPart } from './part-runner.js';
@@ -29,10 +30,9 @@ const starts: Readonly<Record<PartName, StartPart>> = {
   },
   'functions-host': async (options) => {
     const library = await import('./functions-host/index.js');
-    const host = await library.startFunctionsHost({
-      ...(options as Parameters<typeof startFunctionsHost>[0]),
-      log: console.log,
-    });
+    const { onlyProblems, ...own } = options as Parameters<typeof startFunctionsHost>[0] & { onlyProblems?: boolean };
+    const write = (text: string): void => void process.stdout.write(text);
+    const host = await library.startFunctionsHost({ ...own, log: createLineWriter(write, onlyProblems === true) });
     const info: PartInfos['functions-host'] = { port: host.port, url: host.url, hostKey: host.keys.function };
     return runningPart(info, host);
   },

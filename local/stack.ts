@@ -82,7 +82,11 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   });
   const addresses = (hostUrl: string): StackAddresses => ({ ...(options.external ?? embedded()), hostUrl });
   const settings = (hostUrl: string): Settings => appSettings(sample, addresses(hostUrl), options.settings);
-  const functionsHost = part('functions-host', (port) => ({ appDirectory, settings: settings(localUrl(port)) }));
+  const functionsHost = part('functions-host', (port) => ({
+    appDirectory,
+    settings: settings(localUrl(port)),
+    onlyProblems: options.log === undefined || options.log === 'silent',
+  }));
 
   const parts: Parts = { 'service-bus': serviceBus, 'cosmos-db': cosmosDb, 'functions-host': functionsHost };
   const stop = async (): Promise<void> => {
