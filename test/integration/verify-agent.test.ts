@@ -145,6 +145,12 @@ describe.concurrent('an agent that keeps the contract', () => {
     expect(output).toMatch(/\n16 passed, 0 failed, 0 not applicable\.\n$/);
   });
 
+  it('may have several instances, which share its queues (R28)', async () => {
+    const { exitCode, served } = await bench.verify({ withLedger: true, instances: 3 });
+    expect(exitCode).toBe(0);
+    expect(served.filter((count) => count > 0).length).toBeGreaterThan(1);
+  });
+
   it('is not asked for outcomes that no payload brings about', async () => {
     const { exitCode, output } = await bench.verify({ payloads: { success: {} } });
     expect(exitCode).toBe(0);

@@ -20,6 +20,11 @@ export interface Verification {
   readonly errors: string;
 }
 
+/** … and how many requests each instance of the agent has served. */
+export interface BenchVerification extends Verification {
+  readonly served: readonly number[];
+}
+
 /** Calls the verification as a pipe would see it. */
 export async function callVerifyAgent(args: readonly string[]): Promise<Verification> {
   const written: string[] = [];
@@ -39,12 +44,14 @@ export interface BenchRun {
   readonly options?: readonly string[];
   readonly payloads?: object;
   readonly withLedger?: boolean;
+  /** Instances of the agent behind the one pair of queues. */
+  readonly instances?: number;
 }
 
 /** A place for many verifications at once. */
 export interface VerifyBench {
   readonly connectionString: string;
-  verify(run: BenchRun): Promise<Verification>;
+  verify(run: BenchRun): Promise<BenchVerification>;
   close(): Promise<void>;
 }
 
@@ -68,12 +75,15 @@ export async function startVerifyBench(agents: number): Promise<VerifyBench> {
   const client = new ServiceBusClient(broker.connectionString);
   return {
     connectionString: broker.connectionString,
-    async verify({ parts = {}, options = [], payloads = allPayloads, withLedger = false }) {
+    async verify({ parts = {}, options = [], payloads = allPayloads, withLedger = false, instances = 1 }) {
       const name = names.pop();
       if (name === undefined) throw new Error('There are no queues left; start the bench with more.');
       const queues = { requests: `${name}-requests`, replies: `${name}-replies` };
-      const agent = startSampleAgent(client, queues, { ...goodParts, ...parts });
-      const ledger = await serveLedger(agent.entries);
+      const entries = new Map<string, SampleEntry>();
+      const running = Array.from({ length: instances }, () =>
+        startSampleAgent(client, queues, { ...goodParts, ...parts }, entries),
+      );
+      const ledger = await serveLedger(entries);
       const payloadFile = join(directory, `${name}.json`);
       await writeFile(payloadFile, JSON.stringify(payloads));
       const place = ['--service-bus', broker.connectionString, '--agent', name, '--step', 'sample'];
@@ -81,9 +91,8 @@ export async function startVerifyBench(agents: number): Promise<VerifyBench> {
       const counting = withLedger ? ['--ledger-url', ledger.url] : [];
       const args = [...place, ...patience, '--payload', payloadFile, ...counting, ...options];
       const verification = await callVerifyAgent(args);
-      await agent.close();
-      await ledger.close();
-      return verification;
+      await Promise.all([...running, ledger].map((each) => each.close()));
+      return { ...verification, served: running.map((agent) => agent.served()) };
     },
     async close() {
       await client.close();

@@ -79,16 +79,20 @@ export interface SampleQueues {
 
 /** An agent at work. */
 export interface SampleAgent {
-  /** What its remote service remembers, by order. */
-  readonly entries: ReadonlyMap<string, SampleEntry>;
+  /** How many requests it has served. */
+  served(): number;
   close(): Promise<void>;
 }
 
-/** Starts the agent. */
-export function startSampleAgent(client: ServiceBusClient, queues: SampleQueues, parts: SampleParts): SampleAgent {
+/** Starts an instance of the agent; instances that share `entries` have one remote service. */
+export function startSampleAgent(
+  client: ServiceBusClient,
+  queues: SampleQueues,
+  parts: SampleParts,
+  entries: Map<string, SampleEntry>,
+): SampleAgent {
   const receiver = client.createReceiver(queues.requests);
   const sender = client.createSender(queues.replies);
-  const entries = new Map<string, SampleEntry>();
   let deliveries = 0;
 
   const serve = async (request: SampleRequest): Promise<void> => {
@@ -115,7 +119,7 @@ export function startSampleAgent(client: ServiceBusClient, queues: SampleQueues,
   const processError = ({ error }: ProcessErrorArgs): Promise<void> => Promise.reject(error);
   receiver.subscribe({ processMessage, processError }, { autoCompleteMessages: false, maxConcurrentCalls: 4 });
   return {
-    entries,
+    served: () => deliveries,
     async close() {
       await receiver.close();
       await sender.close();
