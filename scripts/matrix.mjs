@@ -9,6 +9,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { format, resolveConfig } from 'prettier';
 import { writeTables } from './matrix-tables.mjs';
 
 const report = 'test-results/matrix.json';
@@ -57,7 +58,8 @@ async function run(halves) {
     failures += runTests('full', ...files[half], ...reporters);
     const found = summarize(JSON.parse(readFileSync(report, 'utf8')));
     const earlier = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : { cells: {}, single: {} };
-    writeFileSync(results, `${JSON.stringify({ ...earlier, [half]: found[half] }, null, 2)}\n`);
+    const json = JSON.stringify({ ...earlier, [half]: found[half] });
+    writeFileSync(results, await format(json, { ...(await resolveConfig(results)), parser: 'json' }));
   }
   await writeTables();
   return failures;
