@@ -60,6 +60,8 @@ export interface AgentLink {
   deadLetterOf(sent: Sent): Promise<SeenDeadLetter | undefined>;
   /** All replies so far. */
   readonly replies: readonly SeenReply[];
+  /** Whether they are all still in their queue: otherwise somebody else receives from it. */
+  doRepliesStay(): Promise<boolean>;
 }
 
 const pollMs = 40;
@@ -84,6 +86,10 @@ export async function openAgentLink(
 
   return {
     replies: log.replies,
+    async doRepliesStay() {
+      for (const { message } of log.replies) if (!(await replies.holds(message))) return false;
+      return true;
+    },
     async send(request, messageId = request.requestId) {
       log.expect(request);
       const sent = { messageId, request, repliesBefore: log.replies.length };

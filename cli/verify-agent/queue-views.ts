@@ -7,6 +7,8 @@ const pageSize = 100;
 export interface QueueView {
   /** Those that have come since the last look. */
   news(): Promise<readonly ServiceBusReceivedMessage[]>;
+  /** Whether a message that has come is still there, locked or not. */
+  holds(message: ServiceBusReceivedMessage): Promise<boolean>;
 }
 
 /** Follows a queue from now on; what lies there already is passed over. */
@@ -22,7 +24,15 @@ export async function followQueue(client: ServiceBusClient, queue: string): Prom
     }
   };
   await news();
-  return { news };
+  const one = client.createReceiver(queue);
+  return {
+    news,
+    async holds({ messageId, sequenceNumber }) {
+      if (sequenceNumber === undefined) return false;
+      const [found] = await one.peekMessages(1, { fromSequenceNumber: sequenceNumber });
+      return found?.messageId === messageId;
+    },
+  };
 }
 
 /** Whether messages that were sent are still in their queue, locked ones included. */
@@ -33,15 +43,12 @@ export interface Presence {
 /** Watches for messages that are sent from now on. */
 export async function watchPresence(client: ServiceBusClient, queue: string): Promise<Presence> {
   const view = await followQueue(client, queue);
-  const one = client.createReceiver(queue);
-  const places = new Map<string, ServiceBusReceivedMessage['sequenceNumber']>();
+  const seen = new Map<string, ServiceBusReceivedMessage>();
   return {
     async isThere(messageId) {
-      for (const { messageId: id, sequenceNumber } of await view.news()) places.set(String(id), sequenceNumber);
-      const place = places.get(messageId);
-      if (place === undefined) return false; // sent, and gone before the first look
-      const [found] = await one.peekMessages(1, { fromSequenceNumber: place });
-      return found?.messageId === messageId;
+      for (const message of await view.news()) seen.set(String(message.messageId), message);
+      const message = seen.get(messageId);
+      return message !== undefined && view.holds(message); // never seen: gone before the first look
     },
   };
 }

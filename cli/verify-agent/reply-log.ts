@@ -10,7 +10,7 @@ import type { JsonObject } from '../../functions/contracts/message-body.js';
 /** A reply as it came. */
 export interface SeenReply {
   readonly request: AgentRequest;
-  readonly messageId: string;
+  readonly message: ServiceBusReceivedMessage;
   /** Empty when the body holds no JSON object. */
   readonly body: JsonObject;
 }
@@ -34,7 +34,7 @@ export function createReplyLog(): ReplyLog {
       for (const message of messages) {
         const body = decodeMessageBody(message.body) ?? {};
         const request = findRequest([...requests.values()], message, body);
-        if (request !== undefined) replies.push({ request, messageId: String(message.messageId), body });
+        if (request !== undefined) replies.push({ request, message, body });
       }
     },
   };

@@ -73,7 +73,11 @@ async function check(
     screen.draw([`… ${title}`]);
   });
   screen.draw([]);
-  return results;
+  if (await link.doRepliesStay()) return results;
+  throw new CommandError(
+    `Somebody else receives from ${queues.replies}, so nothing can be told. Turn off the app's function ` +
+      '(AzureWebJobs.agent-reply-<agent>.Disabled=true), or give the agent a reply queue of its own.',
+  );
 }
 
 function explain(error: unknown): string {

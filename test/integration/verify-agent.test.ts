@@ -1,3 +1,4 @@
+import type { ServiceBusClient } from '@azure/service-bus';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callVerifyAgent, startVerifyBench } from '../support/verify-agent-run.js';
 import type { BenchRun, VerifyBench } from '../support/verify-agent-run.js';
@@ -159,6 +160,15 @@ describe.concurrent('an agent that keeps the contract', () => {
   });
 });
 
+/** Takes the oldest reply when the verification has seen it: it asks the next only then. */
+async function takeOneReply(client: ServiceBusClient, queue: string): Promise<void> {
+  const receiver = client.createReceiver(queue, { receiveMode: 'receiveAndDelete' });
+  let count = 0;
+  while (count < 3) count += (await receiver.peekMessages(10)).length;
+  await receiver.receiveMessages(1);
+  await receiver.close();
+}
+
 describe('the verification', () => {
   it('explains a failure: what was seen, and the rule', async () => {
     const { exitCode, output } = await bench.verify({ parts: { isStale: () => false } });
@@ -166,6 +176,13 @@ describe('the verification', () => {
     expect(output).toContain('(lower-token)\n  seen  token 1 after it: succeeded {"reference":');
     expect(output).toContain('  rule  Pass fencingToken on;');
     expect(output).toMatch(/\n15 passed, 1 failed, 0 not applicable\.\n$/);
+  });
+
+  it('tells nothing when somebody else receives from the reply queue', async () => {
+    const { exitCode, output, errors } = await bench.verify({ beside: takeOneReply });
+    expect(exitCode).toBe(2);
+    expect(output).not.toContain('passed');
+    expect(errors).toContain('Somebody else receives from agent-');
   });
 
   it('cannot run where the queues are not', async () => {

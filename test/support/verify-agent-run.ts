@@ -44,6 +44,8 @@ export interface BenchRun {
   readonly options?: readonly string[];
   readonly payloads?: object;
   readonly withLedger?: boolean;
+  /** What somebody else does with the reply queue meanwhile. */
+  readonly beside?: (client: ServiceBusClient, replyQueue: string) => Promise<void>;
   /** Instances of the agent behind the one pair of queues. */
   readonly instances?: number;
 }
@@ -75,7 +77,7 @@ export async function startVerifyBench(agents: number): Promise<VerifyBench> {
   const client = new ServiceBusClient(broker.connectionString);
   return {
     connectionString: broker.connectionString,
-    async verify({ parts = {}, options = [], payloads = allPayloads, withLedger = false, instances = 1 }) {
+    async verify({ parts = {}, options = [], payloads = allPayloads, withLedger = false, instances = 1, beside }) {
       const name = names.pop();
       if (name === undefined) throw new Error('There are no queues left; start the bench with more.');
       const queues = { requests: `${name}-requests`, replies: `${name}-replies` };
@@ -90,7 +92,7 @@ export async function startVerifyBench(agents: number): Promise<VerifyBench> {
       const patience = ['--timeout-ms', '4000', '--quiet-ms', '150'];
       const counting = withLedger ? ['--ledger-url', ledger.url] : [];
       const args = [...place, ...patience, '--payload', payloadFile, ...counting, ...options];
-      const verification = await callVerifyAgent(args);
+      const [verification] = await Promise.all([callVerifyAgent(args), beside?.(client, queues.replies)]);
       await Promise.all([...running, ledger].map((each) => each.close()));
       return { ...verification, served: running.map((agent) => agent.served()) };
     },

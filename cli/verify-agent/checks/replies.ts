@@ -38,7 +38,7 @@ export const replyMessageId: Check = {
   title: 'Every reply is sent under the id of its request',
   rule: 'Send the reply with MessageId = requestId, so that the broker drops a repeated one.',
   run: (bench) =>
-    aboutEachReply(bench, ({ messageId, request: { requestId } }) =>
+    aboutEachReply(bench, ({ message: { messageId }, request: { requestId } }) =>
       messageId === requestId ? [] : [`MessageId ${shown(messageId)} instead of ${shown(requestId)}`],
     ),
 };
