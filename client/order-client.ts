@@ -14,6 +14,7 @@ import { submitOrder } from './submit-order.js';
 import type { OrderDraft, SubmitOptions, SubmittedOrder } from './submit-order.js';
 import { waitForStatus } from './wait-for-status.js';
 import type { WaitOptions } from './wait-for-status.js';
+import { inTime } from './in-time.js';
 
 /** What a client is made of. */
 export interface OrderClientOptions {
@@ -85,8 +86,8 @@ export function createOrderClient(options: OrderClientOptions): OrderClient {
     async close() {
       closing.abort(new ClientClosedError());
       await feed.close();
-      await sender.close();
-      if (ownsClient) await client.close();
+      await inTime(sender.close());
+      if (ownsClient) await inTime(client.close());
     },
   };
 }

@@ -6,13 +6,13 @@
  * F2 Handlers see each order's statuses one after the other, each `seq` once and none after a greater one (T54).
  * F3 Messages are taken only while somebody handles or follows them, so none is completed unseen.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceBusClient, ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';
 import { statusQueueName } from '../functions/contracts/identifiers.js';
 import { decodeMessageBody } from '../functions/contracts/message-body.js';
 import { describeIssues } from '../functions/contracts/rejection.js';
 import { statusMessageSchema } from '../functions/contracts/status-message.js';
 import type { StatusMessage } from '../functions/contracts/status-message.js';
+import { inTime } from './in-time.js';
 import type { StatusMemory } from './status-memory.js';
 
 /** Takes one status. The message is completed when it returns, or when its promise resolves. */
@@ -42,9 +42,6 @@ interface Reception {
 
 /** What is to become of a message. */
 type Verdict = { readonly kind: 'complete' | 'abandon' } | { readonly kind: 'setAside'; readonly description: string };
-
-/** After a lost connection the SDK tries to settle for long; such a message comes again anyway. */
-const settleLimitMs = 2_000;
 
 /** Receives while it is used. */
 export class StatusFeed {
@@ -150,8 +147,8 @@ export class StatusFeed {
 async function end({ receiver, subscription, handling, settling }: Reception): Promise<void> {
   await subscription.close();
   await Promise.all(handling);
-  await Promise.race([Promise.all(settling), delay(settleLimitMs, undefined, { ref: false })]);
-  await receiver.close();
+  await inTime(Promise.all(settling));
+  await inTime(receiver.close());
 }
 
 /** A lock that was lost meanwhile is no harm: the message comes again and is no news then. */

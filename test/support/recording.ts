@@ -57,7 +57,8 @@ export function createRecordingSender(): RecordingSender {
     queued: (queue) => {
       const ids = new Set<string>();
       return sent.filter((message) => {
-        const isNew = message.queue === queue && !ids.has(message.messageId);
+        const keepsAll = queue.endsWith('-dead-letter'); // no duplicate detection on these
+        const isNew = message.queue === queue && (keepsAll || !ids.has(message.messageId));
         if (isNew) ids.add(message.messageId);
         return isNew;
       });
