@@ -24,7 +24,7 @@ const pollMs = 5;
 /** Nothing new for so long: what is held now is all that can happen. */
 const quietMs = 40;
 /** Nothing held for so long: the order waits for a timer-triggered function. */
-const idleMs = 400;
+const idleMs = 800;
 
 type Kind = Omit<Effect, 'nth'>;
 
