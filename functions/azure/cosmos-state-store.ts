@@ -44,6 +44,14 @@ export function createCosmosStateStore(
   const recent = createRecentMap<VersionedRecord>(rememberedRecords);
   const remember = (versioned: VersionedRecord): VersionedRecord => recent.set(versioned.record.orderId, versioned);
 
+  /** A page is read to change its records: their versions are at hand then, unless newer ones are. */
+  const noted = async function* (scan: AsyncIterable<RecordPage>): AsyncGenerator<RecordPage> {
+    for await (const page of scan) {
+      for (const seen of page.records) if (recent.get(seen.record.orderId) === undefined) remember(seen);
+      yield page;
+    }
+  };
+
   const getLatest = async (orderId: string): Promise<VersionedRecord | undefined> => {
     const versioned = await readRecord(container, orderId);
     return versioned === undefined ? undefined : remember(versioned);
@@ -70,8 +78,8 @@ export function createCosmosStateStore(
       return result;
     },
     count: (state) => countRecords(container, state),
-    pagePending: (query) => pages(container, pendingQuery(query), query.pageSize),
-    pageExpired: (query) => pages(container, expiredQuery(query), query.pageSize),
+    pagePending: (query) => noted(pages(container, pendingQuery(query), query.pageSize)),
+    pageExpired: (query) => noted(pages(container, expiredQuery(query), query.pageSize)),
     pageWithoutDeadline: (state, unchangedSince, pageSize) =>
       pages(container, withoutDeadlineQuery(state, unchangedSince), pageSize),
     pageSuspicious: (pageSize) => pages(container, suspiciousQuery(), pageSize),
