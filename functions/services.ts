@@ -129,6 +129,7 @@ export function starterDeps(context: InvocationContext): StarterDeps {
   return {
     ...transitionDeps(context),
     orchestrations: createDurableOrchestrations(context, durableNames.orchestrator),
+    random: Math.random,
     policy: {
       claimLeaseMs: config.CLAIM_LEASE_MS,
       releaseBackoffMs: config.RELEASE_BACKOFF_MS,

@@ -7,6 +7,8 @@
  * P3 A start that was definitely refused is released, counts no failure, and ends this run (a slow task hub burns no attempts).
  * P4 An attempt that somebody else claimed with the same id is only started if the runtime does not know it (T4, T5, C22).
  * P5 One order that can't be started does not keep the others from it (T60).
+ * P6 A starter that loses a claim is not alone: it leaves that page to the other, goes on elsewhere, and comes back for what
+ *    is left. Several starters spread over the backlog instead of racing for the same orders.
  */
 import { orchestrationInstanceId } from '../contracts/identifiers.js';
 import { msBetween } from '../contracts/timestamp.js';
@@ -22,6 +24,8 @@ import type { TransitionDeps } from '../status/apply-transition.js';
 export interface StarterDeps extends TransitionDeps {
   readonly orchestrations: Orchestrations;
   readonly policy: StarterPolicy;
+  /** From 0 to 1, as `Math.random`. */
+  readonly random: () => number;
 }
 
 /** Settings of the starter; times in milliseconds. */
@@ -52,6 +56,9 @@ export interface StarterRun {
 }
 
 type Run = { -readonly [Key in keyof StarterRun]: StarterRun[Key] };
+
+/** Over so many pages starters spread that meet at one. */
+const pagesToSpreadOver = 8;
 
 /** Part of a run: what to look for, and how many orders to start at most. */
 interface Slice {
@@ -89,17 +96,38 @@ function* slicesOf(capacity: number, run: StarterRun, policy: StarterPolicy): Ge
 }
 
 async function startSlice(slice: Slice, run: Run, deps: StarterDeps): Promise<void> {
-  if (slice.limit <= 0) return;
-  const query = { ...slice.query, notBefore: deps.clock.now(), pageSize: deps.policy.pageSize };
   let left = slice.limit;
+  let mayBeIncomplete = true;
+  while (mayBeIncomplete && left > 0 && run.released === 0) {
+    const { started, lost } = run;
+    left -= await passOver({ ...slice, limit: left }, run, deps);
+    // P6: a pass that loses without winning leaves the rest to the winner, who passes again.
+    mayBeIncomplete = run.lost > lost && run.started > started;
+  }
+}
+
+/** Goes once over what waits; answers how many orders it tried to start. */
+async function passOver(slice: Slice, run: Run, deps: StarterDeps): Promise<number> {
+  const query = { ...slice.query, notBefore: deps.clock.now(), pageSize: deps.policy.pageSize };
+  let tried = 0;
+  let pagesToSkip = 0;
   for await (const page of deps.store.pagePending(query)) {
     alertUnreadable(page, deps.telemetry);
     noteOldest(page, run, deps);
-    const records = page.records.slice(0, left);
-    await startRecords(records, run, deps);
-    left -= records.length;
-    if (left <= 0 || run.released > 0) return;
+    pagesToSkip -= 1;
+    if (pagesToSkip >= 0) continue;
+    const lostBefore = run.lost;
+    const records = run.lost > 0 ? shuffled(page.records, deps.random) : page.records;
+    tried += await startRecords(records.slice(0, slice.limit - tried), run, deps);
+    if (tried >= slice.limit || run.released > 0) break;
+    if (run.lost > lostBefore) pagesToSkip = Math.floor(deps.random() * pagesToSpreadOver); // P6
   }
+  return tried;
+}
+
+function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+  const keyed = items.map((item) => ({ item, key: random() }));
+  return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);
 }
 
 function noteOldest(page: RecordPage, run: Run, { clock }: StarterDeps): void {
@@ -107,13 +135,18 @@ function noteOldest(page: RecordPage, run: Run, { clock }: StarterDeps): void {
   run.oldestPendingMs = Math.max(run.oldestPendingMs, ...ages);
 }
 
-async function startRecords(records: readonly VersionedRecord[], run: Run, deps: StarterDeps): Promise<void> {
+/** Answers how many it tried: it stops after a group with a lost claim (P6) or a refused start (P3). */
+async function startRecords(records: readonly VersionedRecord[], run: Run, deps: StarterDeps): Promise<number> {
   const { concurrency } = deps.policy;
-  for (let first = 0; first < records.length && run.released === 0; first += concurrency) {
-    const group = records.slice(first, first + concurrency);
+  const lostBefore = run.lost;
+  let tried = 0;
+  while (tried < records.length && run.released === 0 && run.lost === lostBefore) {
+    const group = records.slice(tried, tried + concurrency);
     const outcomes = await Promise.all(group.map(({ record }) => startGuarded(record, deps)));
     for (const outcome of outcomes) run[outcome] += 1;
+    tried += group.length;
   }
+  return tried;
 }
 
 /** One order that can't be started does not keep the others from it (P5). */

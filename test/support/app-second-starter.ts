@@ -15,6 +15,7 @@ export function runSecondStarter(app: App): Promise<StarterRun> {
     store: createCosmosStateStore(app.database, { retentionDays: 30 }),
     sender: createQueueSender(() => app.bus),
     orchestrations: orchestrationsOf(app),
+    random: Math.random,
     clock: { now: () => new Date().toISOString() },
     telemetry: { event: () => undefined, alert: () => undefined },
     policy: {

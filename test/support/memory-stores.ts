@@ -68,12 +68,14 @@ export function createMemoryStateStore(database: MemoryStateDatabase = createMem
     matches: (document: Document) => boolean,
     orderBy: string,
     pageSize: number,
-  ): AsyncIterable<RecordPage> =>
-    pages(
-      [...documents.values()].filter(({ document }) => matches(document)),
-      orderBy,
-      pageSize,
-    );
+  ): AsyncIterable<RecordPage> => {
+    const found = [...documents.values()].filter(({ document }) => matches(document));
+    const now = ({ document }: StoredDocument): readonly StoredDocument[] => {
+      const present = documents.get(String(document['id']));
+      return present !== undefined && matches(present.document) ? [present] : [];
+    };
+    return pages(found, { orderBy, pageSize, now });
+  };
 
   return {
     createIfAbsent: (record) => {
@@ -131,10 +133,20 @@ const isSuspicious = (it: Document): boolean => {
 const isBefore = (value: unknown, limit: string): boolean => typeof value === 'string' && value < limit;
 const isAtMost = (value: unknown, limit: string): boolean => typeof value === 'string' && value <= limit;
 
-async function* pages(found: readonly StoredDocument[], orderBy: string, pageSize: number): AsyncGenerator<RecordPage> {
+interface Paging {
+  readonly orderBy: string;
+  readonly pageSize: number;
+  /** The document as it is now, if it still matches: each page is read when it is asked for. */
+  readonly now: (stored: StoredDocument) => readonly StoredDocument[];
+}
+
+async function* pages(
+  found: readonly StoredDocument[],
+  { orderBy, pageSize, now }: Paging,
+): AsyncGenerator<RecordPage> {
   const sorted = [...found].sort((a, b) => (String(a.document[orderBy]) < String(b.document[orderBy]) ? -1 : 1));
-  for (let first = 0; first < sorted.length; first += pageSize) {
-    yield await Promise.resolve(toPage(sorted.slice(first, first + pageSize)));
+  for (let left = sorted.flatMap(now); left.length > 0; left = left.slice(pageSize).flatMap(now)) {
+    yield await Promise.resolve(toPage(left.slice(0, pageSize)));
   }
 }
 

@@ -144,7 +144,7 @@ export function createOrderWorld(seed: number, faultProbability: number): OrderW
         concurrency: 2,
         normalShare: 0.2,
       };
-      await ignoringTransient(startPending(10, { ...depsOf(process), orchestrations, policy }));
+      await ignoringTransient(startPending(10, { ...depsOf(process), orchestrations, random, policy }));
     },
     turn: async (process, attempt, behaviour) => {
       const deps = { ...depsOf(process), policy: { stepDeadlineMs } };

@@ -6,6 +6,7 @@ import type { Orchestrations, StateStore } from '../../functions/state/ports.js'
 import type { StateRecord } from '../../functions/state/state-record.js';
 import { aRecord, claimed, compensatingRecord, processedRecord } from '../support/builders.js';
 import { addMs } from '../../functions/contracts/timestamp.js';
+import { seededRandom } from '../support/faulty.js';
 import { createManualClock, startOfTime } from '../support/manual-clock.js';
 import { createMemoryStateDatabase, createMemoryStateStore } from '../support/memory-stores.js';
 import type { MemoryStateDatabase } from '../support/memory-stores.js';
@@ -38,6 +39,7 @@ beforeEach(() => {
     sender: createRecordingSender(),
     telemetry: createRecordingTelemetry(),
     orchestrations: createRecordingOrchestrations(),
+    random: seededRandom(1),
     policy,
   };
 });
@@ -142,6 +144,23 @@ describe('a run of the starter', () => {
     await Promise.all([run(), startPending(1_000, other)]);
     expect([...new Set(deps.orchestrations.started)]).toHaveLength(8);
     for (let number = 0; number < 8; number += 1) expect(database.record(`A-${number}`).attempt).toBe(1);
+  });
+
+  it('shares a backlog with three others: together they start all of it and waste few claims (P6)', async () => {
+    for (let number = 0; number < 600; number += 1)
+      waiting(`A-${number}`, { notBefore: addMs(startOfTime, number - 600) });
+    const starters = Array.from({ length: 4 }, (_, index) =>
+      startPending(1_000, {
+        ...deps,
+        store: createMemoryStateStore(database),
+        random: seededRandom(index + 1),
+        policy: { ...policy, pageSize: 20, maxPerRun: 1_000, normalShare: 1, concurrency: 4 },
+      }),
+    );
+    const runs = await Promise.all(starters);
+    expect(new Set(deps.orchestrations.started)).toHaveProperty('size', 600);
+    const lost = runs.reduce((sum, one) => sum + one.lost, 0);
+    expect(lost / (lost + 600)).toBeLessThanOrEqual(0.1);
   });
 });
 
