@@ -93,15 +93,11 @@ export async function startCosmosDb(options: CosmosDbOptions): Promise<CosmosDb>
     port: server.port,
     endpoint: `http://127.0.0.1:${server.port}/`,
     key,
-    counters: () => ({ ...counters.read(), ...prefixed('faults/', faults.counters()) }),
+    counters: () => ({ ...counters.read(), ...faults.counters() }),
     setFaults(plan) {
       checkFaultPlan(plan);
       faults.replace(plan);
     },
     close: () => (closing ??= close()),
   };
-}
-
-function prefixed(prefix: string, counts: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [prefix + name, count]));
 }

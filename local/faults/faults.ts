@@ -16,7 +16,7 @@ export interface Faults {
   replace(plan?: FaultPlan): void;
   /** Resolves when the rules are replaced: what an operation under 'pause' waits for. */
   whenReplaced(): Promise<void>;
-  /** Hits since the start by `operation/entity/action`, '*' for any entity; rules not hit so far show 0. */
+  /** Hits since the start as `faults/<operation>/<entity>/<action>`, '*' for any entity; rules not hit so far show 0. */
   counters(): Readonly<Record<string, number>>;
 }
 
@@ -55,7 +55,7 @@ export function createFaults(plan?: FaultPlan): Faults {
 function arm(plan: FaultPlan | undefined, totals: Map<string, number>): ArmedRule[] {
   if (plan === undefined) return [];
   return plan.rules.map((rule, index) => {
-    const key = `${rule.operation}/${rule.entity ?? '*'}/${rule.action}`;
+    const key = `faults/${rule.operation}/${rule.entity ?? '*'}/${rule.action}`;
     totals.set(key, totals.get(key) ?? 0);
     return { rule, key, random: randomNumbers(plan.seed, index), matches: 0, hits: 0 };
   });

@@ -1,6 +1,21 @@
 /** Where the host lets faults in: each operation goes through `withFault`, which a matching rule delays, drops or breaks. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FaultRule, Faults } from '../faults/index.js';
+import type { FaultPlan, FaultRule, Faults } from '../faults/index.js';
+
+const operations = ['invoke', 'startOrchestration', 'raiseEvent', 'turn', 'activity'] as const;
+
+/** The operations that rules can name. */
+export type HostOperation = (typeof operations)[number];
+
+/** Refuses rules that name operations the host does not have, so that a rule never silently does nothing. */
+export function checkFaultPlan(plan: FaultPlan | undefined): void {
+  const problems = (plan?.rules ?? []).flatMap(({ operation }, index) =>
+    operations.some((known) => known === operation)
+      ? []
+      : [`rules[${index}].operation "${operation}" must be one of ${operations.join(', ')}`],
+  );
+  if (problems.length > 0) throw new Error(`The Functions host's fault plan is wrong: ${problems.join('; ')}.`);
+}
 
 /** A fault refused the operation; `message` is the error that the rule names. */
 export class RefusedByFault extends Error {
@@ -14,7 +29,7 @@ export class CutByFault extends Error {
 
 /** Which operation runs, and what stands for its result when a fault drops it. */
 export interface FaultPoint<T> {
-  readonly operation: string;
+  readonly operation: HostOperation;
   readonly entity: string;
   readonly dropped: () => T;
 }

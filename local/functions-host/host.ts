@@ -1,11 +1,11 @@
 /** Starts the host: settings, HTTP server, store, app; and stops it in the opposite order. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFaults } from '../faults/index.js';
 import { wireApp, type WiredApp } from './app.js';
 import { createConsole, type Console } from './console.js';
 import { createCounters } from './counters.js';
+import { checkFaultPlan } from './faults.js';
 import { openStore, type InstanceStore } from './durable/store.js';
 import { startHttpServer, type HttpServer } from './http-server.js';
 import { applyLocalSettings, applySettings } from './settings.js';
@@ -25,6 +25,7 @@ interface Running {
 
 /** Starts the host; rejects with what is wrong with the app, its settings or its surroundings. */
 export async function startHost(options: FunctionsHostOptions): Promise<FunctionsHost> {
+  checkFaultPlan(options.faults);
   const console = createConsole(options.log);
   if (options.useLocalSettings === true) applyLocalSettings(options.appDirectory);
   applySettings(options.settings);
@@ -60,8 +61,9 @@ async function startOnStore(
     port: server.port,
     url: origin,
     keys: { master: app.keys.master, function: app.keys.host },
-    counters: () => ({ ...counters.all(), ...prefixed(faults.counters()) }),
+    counters: () => ({ ...counters.all(), ...faults.counters() }),
     setFaults: (plan) => {
+      checkFaultPlan(plan);
       faults.replace(plan);
     },
     close: () => stop({ ...base, app, watchdog }),
@@ -77,14 +79,8 @@ function setHostVariables(port: number): void {
   process.env['FUNCTIONS_WORKER_RUNTIME'] ??= 'node';
 }
 
-async function openHostStore({ dataDirectory, fsync }: FunctionsHostOptions): Promise<InstanceStore> {
-  const directory = join(dataDirectory, 'task-hub');
-  mkdirSync(directory, { recursive: true });
-  return openStore({ directory, fsync });
-}
-
-function prefixed(counts: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [`faults.${name}`, count]));
+function openHostStore({ dataDirectory, fsync }: FunctionsHostOptions): Promise<InstanceStore> {
+  return openStore({ directory: join(dataDirectory, 'task-hub'), fsync });
 }
 
 async function stop({ app, console, server, store, watchdog }: Running): Promise<void> {

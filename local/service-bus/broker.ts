@@ -130,7 +130,7 @@ function createBroker(context: BrokerContext, listener: Listener, close: () => P
     counters: () => ({
       ...counters.read(),
       ...gauges(namespace),
-      ...prefixed('faults.', faults.counters()),
+      ...faults.counters(),
       connections: listener.clients.size,
     }),
     setFaults: (plan) => {
@@ -151,10 +151,6 @@ function doWhatIsDue(namespace: Namespace, now: number): number {
   for (const queue of namespace.queues()) queue.expireDue(now);
   for (const queue of namespace.queues()) next = Math.min(next, queue.nextDue());
   return next;
-}
-
-function prefixed(prefix: string, numbers: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(numbers).map(([name, number]) => [prefix + name, number]));
 }
 
 function gauges(namespace: Namespace): Record<string, number> {

@@ -1,5 +1,5 @@
 /** Runs an operation as the fault rules say. */
-import type { FaultAction, FaultPlan, FaultRule } from '../faults/index.js';
+import { faultActions, type FaultAction, type FaultPlan, type FaultRule } from '../faults/index.js';
 import type { BrokerContext } from './context.js';
 import { wireErrors, type WireError } from './errors.js';
 
@@ -22,24 +22,14 @@ export interface Operation<T> {
 /** The operations that rules can name. */
 export type OperationName = 'send' | 'deliver' | 'settle' | 'attach' | 'authorize' | 'management';
 
-const everyAction: readonly FaultAction[] = [
-  'delay',
-  'drop',
-  'duplicate',
-  'refuse',
-  'cutBeforeCommit',
-  'cutAfterCommit',
-  'pause',
-];
-
 /** What makes no sense is refused, so that a rule never silently does nothing. */
 const actionsByOperation: Readonly<Record<OperationName, readonly FaultAction[]>> = {
-  send: everyAction,
-  deliver: everyAction.filter((action) => action !== 'refuse'),
-  settle: everyAction,
-  attach: everyAction.filter((action) => action !== 'duplicate'),
-  authorize: everyAction.filter((action) => action !== 'duplicate'),
-  management: everyAction,
+  send: faultActions,
+  deliver: faultActions.filter((action) => action !== 'refuse'),
+  settle: faultActions,
+  attach: faultActions.filter((action) => action !== 'duplicate'),
+  authorize: faultActions.filter((action) => action !== 'duplicate'),
+  management: faultActions,
 };
 
 /** Refuses rules that name operations or actions the broker does not have. */

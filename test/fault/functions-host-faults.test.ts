@@ -65,7 +65,14 @@ describe('a fault', () => {
     expect((await host.status('frozen', () => true)).runtimeStatus).toBe('Pending');
     await host.setFaults();
     expect((await host.status('frozen')).runtimeStatus).toBe('Completed');
-    expect(await host.counters()).toMatchObject({ 'faults.turn/*/pause': 1 });
+    expect(await host.counters()).toMatchObject({ 'faults/turn/*/pause': 1 });
+  });
+
+  it('of an operation that the host does not have is refused', async () => {
+    const rules = [{ operation: 'send', action: 'drop' }] as const;
+    await expect(startHostProcess('durable-app', { faults: { seed: 1, rules } })).rejects.toThrow(
+      'rules[0].operation "send" must be one of invoke, startOrchestration',
+    );
   });
 });
 

@@ -62,7 +62,7 @@ test('send + cutAfterCommit: the message is stored and its sender never learns i
 test('send + cutBeforeCommit: the connection is gone and nothing is stored', async () => {
   const { client, broker } = await startWith({ operation: 'send', action: 'cutBeforeCommit', times: 1 });
   void fails(client.createSender('orders').sendMessages({ body: 1 }));
-  await until(() => broker.counters()['faults.send/*/cutBeforeCommit'] === 1 && broker.counters()['connections'] === 0);
+  await until(() => broker.counters()['faults/send/*/cutBeforeCommit'] === 1 && broker.counters()['connections'] === 0);
   await createClient(broker.connectionString).createSender('orders').sendMessages({ body: 2 });
   expect(broker.counters()['orders.messages']).toBe(1);
 });
@@ -70,7 +70,7 @@ test('send + cutBeforeCommit: the connection is gone and nothing is stored', asy
 test('send + delay: the message is accepted when the time has passed', async () => {
   const { client, broker, clock } = await startWith({ operation: 'send', action: 'delay', delayMs: 5000, times: 1 });
   const sent = client.createSender('orders').sendMessages({ body: 1 });
-  await until(() => broker.counters()['faults.send/*/delay'] === 1);
+  await until(() => broker.counters()['faults/send/*/delay'] === 1);
   expect(broker.counters()['orders.messages']).toBe(0);
   clock.advance(5000);
   await sent;
@@ -80,7 +80,7 @@ test('send + delay: the message is accepted when the time has passed', async () 
 test('send + pause: the message waits until the rules are replaced', async () => {
   const { client, broker } = await startWith({ operation: 'send', action: 'pause' });
   const sent = client.createSender('orders').sendMessages({ body: 1 });
-  await until(() => broker.counters()['faults.send/*/pause'] === 1);
+  await until(() => broker.counters()['faults/send/*/pause'] === 1);
   expect(broker.counters()['orders.messages']).toBe(0);
   broker.setFaults();
   await sent;
@@ -112,7 +112,7 @@ test.each([
   await client.createSender('orders').sendMessages({ body: 1 });
   const cutOff = createClient(broker.connectionString);
   void fails(cutOff.createReceiver('orders').receiveMessages(1, { maxWaitTimeInMs: 50 }));
-  await until(() => broker.counters()[`faults.deliver/*/${action}`] === 1 && broker.counters()['connections'] === 1);
+  await until(() => broker.counters()[`faults/deliver/*/${action}`] === 1 && broker.counters()['connections'] === 1);
   expect(broker.counters()['orders.locked'] ?? 0).toBe(locked);
 });
 
@@ -120,7 +120,7 @@ test('deliver + delay: the message comes later', async () => {
   const { client, broker, clock } = await startWith({ operation: 'deliver', action: 'delay', delayMs: 1000, times: 1 });
   await client.createSender('orders').sendMessages({ body: 1 });
   const received = receiveOne(client.createReceiver('orders'));
-  await until(() => broker.counters()['faults.deliver/*/delay'] === 1);
+  await until(() => broker.counters()['faults/deliver/*/delay'] === 1);
   expect(broker.counters()['receives'] ?? 0).toBe(0);
   clock.advance(1000);
   expect((await received).body).toBe(1);
@@ -187,11 +187,11 @@ test('attach + delay and pause: the link opens when they let go', async () => {
     { operation: 'attach', action: 'pause' },
   );
   const sent = client.createSender('orders').sendMessages({ body: 1 });
-  await until(() => broker.counters()['faults.attach/*/delay'] === 1);
+  await until(() => broker.counters()['faults/attach/*/delay'] === 1);
   clock.advance(1000);
   await sent;
   const received = receiveOne(client.createReceiver('orders'));
-  await until(() => broker.counters()['faults.attach/*/pause'] === 1);
+  await until(() => broker.counters()['faults/attach/*/pause'] === 1);
   broker.setFaults();
   expect((await received).body).toBe(1);
 });
@@ -211,7 +211,7 @@ test('authorize + drop: the token is lost', async () => {
   const { authorize } = await connectAmqp(broker);
   const answered: number[] = [];
   void authorize('orders').then((status) => answered.push(status));
-  await until(() => broker.counters()['faults.authorize/*/drop'] === 1);
+  await until(() => broker.counters()['faults/authorize/*/drop'] === 1);
   expect(await authorize('orders')).toBe(202);
   expect(answered).toEqual([]);
 });

@@ -61,11 +61,11 @@ describe('a part of the stack', () => {
     const plan = (operation: string) => ({ seed: 1, rules: [{ operation, action: 'drop' as const }] });
     const { part } = createPart({}, { faults: plan('send') });
     await part.start();
-    expect(await part.counters()).toEqual({ 'send/*/drop': 0 });
+    expect(await part.counters()).toEqual({ 'faults/send/*/drop': 0 });
     await part.setFaults(plan('lock'));
-    expect(await part.counters()).toEqual({ 'send/*/drop': 0, 'lock/*/drop': 0 });
+    expect(await part.counters()).toEqual({ 'faults/send/*/drop': 0, 'faults/lock/*/drop': 0 });
     await part.restart();
-    expect(await part.counters()).toEqual({ 'lock/*/drop': 0 });
+    expect(await part.counters()).toEqual({ 'faults/lock/*/drop': 0 });
     await part.kill();
     await part.setFaults(undefined);
     await part.start();

@@ -119,7 +119,7 @@ describe('the faults of the demo', () => {
       kill: (part) => note('kill', part),
       restart: (part) => note('restart', part),
       setFaults: (part, plan) => note('setFaults', part, plan?.rules.length),
-      counters: () => Promise.resolve({ 'faults.replace/order-state/cutAfterCommit': 6 }),
+      counters: () => Promise.resolve({ 'faults/replace/order-state/cutAfterCommit': 6 }),
     };
   }
 

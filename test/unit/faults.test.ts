@@ -72,7 +72,7 @@ describe('faults', () => {
     const faults = createFaults({ seed: 1, rules: [{ ...dropOrders, times: 1 }, later] });
     expect(faults.decide('send', 'orders')?.action).toBe('drop');
     expect(faults.decide('send', 'orders')?.action).toBe('delay');
-    expect(faults.counters()).toEqual({ 'send/orders/drop': 1, 'send/*/delay': 1 });
+    expect(faults.counters()).toEqual({ 'faults/send/orders/drop': 1, 'faults/send/*/delay': 1 });
   });
 
   it('count hits over replaced plans, and show rules that were never hit', () => {
@@ -80,7 +80,7 @@ describe('faults', () => {
     faults.decide('send', 'orders');
     faults.replace({ seed: 1, rules: [dropOrders, { operation: 'lock', action: 'drop' }] });
     faults.decide('send', 'orders');
-    expect(faults.counters()).toEqual({ 'send/orders/drop': 2, 'lock/*/drop': 0 });
+    expect(faults.counters()).toEqual({ 'faults/send/orders/drop': 2, 'faults/lock/*/drop': 0 });
   });
 
   it('start a replaced plan with fresh skips and times', () => {
