@@ -14,7 +14,8 @@ import { methodNotAllowed, notSupported } from './wire-errors.js';
 /** A route with the name its operation has for faults and counters. */
 export interface Route {
   readonly operation: Operation;
-  readonly answer: (request: Request) => Answer;
+  /** A promise for what takes several turns; such an answer has no effect on the store. */
+  readonly answer: (request: Request) => Answer | Promise<Answer>;
 }
 
 const ITEM_OPERATIONS: Readonly<Record<string, Operation>> = {

@@ -2,7 +2,8 @@
  * Decides requests: signature, route, faults, throughput, effect, counters. Knows nothing of sockets.
  *
  * Invariants
- * H1 A route's decision and its effect happen in one turn, so that no other request comes between.
+ * H1 A route's decision and its effect happen in one turn, so that no other request comes between. Only routes without an
+ *    effect may take several.
  * H2 What is answered is durable: the caller waits for `settled` before it answers (http-handler.ts).
  */
 import type { FaultRule, Faults } from '../faults/index.js';
@@ -47,25 +48,32 @@ function isMetered(route: Route): boolean {
 }
 
 /** Carries out routes, with their effect and their counts. */
-function createPerformer(parts: ServiceParts): (route: Route, request: Request, hasEffect: boolean) => Answer {
+function createPerformer(
+  parts: ServiceParts,
+): (route: Route, request: Request, hasEffect: boolean) => Answer | Promise<Answer> {
   const { throughput, counters, onInternalError } = parts;
-  const answerOf = (route: Route, request: Request): Answer => {
+  const answerOf = (route: Route, request: Request): Answer | Promise<Answer> => {
     const retryAfterMs = isMetered(route) ? throughput.retryAfterMs(request.path.container, request.now) : 0;
     if (retryAfterMs > 0) throw tooManyRequests(retryAfterMs);
     return route.answer(request);
   };
-  return (route, request, hasEffect) => {
+  const account = (route: Route, request: Request, answer: Answer): Answer => {
     const { container } = request.path;
-    let answer: Answer;
-    try {
-      answer = answerOf(route, request);
-      if (hasEffect) answer.commit?.();
-    } catch (error) {
-      answer = errorAnswer(error, onInternalError);
-    }
     if (isMetered(route)) throughput.charge(container, answer.charge);
     counters.count(container, route.operation, answer);
     return answer;
+  };
+  const accountLater = async (route: Route, request: Request, answer: Promise<Answer>): Promise<Answer> =>
+    account(route, request, await answer.catch((error: unknown) => errorAnswer(error, onInternalError)));
+  return (route, request, hasEffect) => {
+    try {
+      const answer = answerOf(route, request);
+      if (answer instanceof Promise) return accountLater(route, request, answer);
+      if (hasEffect) answer.commit?.();
+      return account(route, request, answer);
+    } catch (error) {
+      return account(route, request, errorAnswer(error, onInternalError));
+    }
   };
 }
 
@@ -74,11 +82,12 @@ export function createService(parts: ServiceParts): Service {
   const { authenticate, faults, counters, onInternalError } = parts;
   const perform = createPerformer(parts);
 
-  const obey = (verdict: Verdict, route: Route, request: Request): Reply => {
+  const obey = (verdict: Verdict, route: Route, request: Request): Reply | Promise<Reply> => {
     if (verdict === 'cut') return CUT;
-    if (verdict === 'answerTwice') perform(route, request, true);
+    if (verdict === 'answerTwice') void perform(route, request, true);
     const answer = perform(route, request, verdict !== 'answerWithoutEffect');
-    return verdict === 'cutAfterCommit' ? CUT : { kind: 'answer', answer };
+    const reply = (done: Answer): Reply => (verdict === 'cutAfterCommit' ? CUT : { kind: 'answer', answer: done });
+    return answer instanceof Promise ? answer.then(reply) : reply(answer);
   };
 
   const hit = (rule: FaultRule, route: Route, request: Request): Reply | Promise<Reply> => {

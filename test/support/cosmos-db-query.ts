@@ -44,7 +44,10 @@ export interface QueryRunOptions {
   readonly afterPage?: (results: readonly Json[]) => void;
 }
 
-/** Runs a query to its end, over each physical partition in turn, through written-down continuation tokens. */
+/**
+ * Runs a query to its end, over each physical partition in turn, through written-down continuation tokens. Only for
+ * queries that see few documents, which end in one turn.
+ */
 export function runQuery(container: Container, text: string, options: QueryRunOptions = {}): QueryRun {
   const query = parseQuery(text);
   const parameters = Object.fromEntries((options.parameters ?? []).map(({ name, value }) => [name, value as Json]));
@@ -62,6 +65,7 @@ export function runQuery(container: Container, text: string, options: QueryRunOp
       maxItems: options.maxItems ?? 1000,
       ...(from === undefined ? {} : { from }),
     });
+    if (page instanceof Promise) throw new Error('The query sees too many documents for this helper.');
     const found = page.items.map((item) => JSON.parse(item) as Json);
     results.push(...found);
     pages += 1;

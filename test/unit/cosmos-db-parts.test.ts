@@ -3,12 +3,15 @@ import { PartitionKeyDefinitionVersion, PartitionKeyKind } from '@azure/cosmos';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hashPartitionKey } from '../../node_modules/@azure/cosmos/dist/esm/utils/hashing/hash.js';
+import { executePage } from '../../local/cosmos-db/query/execute.js';
+import { parseQuery } from '../../local/cosmos-db/query/parser.js';
 import { readCharge, replaceCharge, writeCharge } from '../../local/cosmos-db/request-charge.js';
 import { documentRid } from '../../local/cosmos-db/store/document.js';
 import { readIndexingPolicy } from '../../local/cosmos-db/store/indexing-policy.js';
 import { createOrderedList } from '../../local/cosmos-db/store/ordered-list.js';
 import type { PartitionKeyValue } from '../../local/cosmos-db/store/partition-key.js';
 import { effectivePartitionKey } from '../../local/cosmos-db/store/partition-key.js';
+import { everythingIndexed, memoryContainer, store } from '../support/cosmos-db-query.js';
 
 it('hashes partition keys as the client does (P1)', () => {
   const definition = { paths: ['/id'], kind: PartitionKeyKind.Hash, version: PartitionKeyDefinitionVersion.V2 };
@@ -86,4 +89,21 @@ it('charges by size along the published tables, a replace more than a create', (
   expect([100, 2048].map(writeCharge)).toEqual([4.95, 6.29]);
   expect(replaceCharge(1000)).toBe(9.26);
   expect(readCharge(10 * 2 ** 20)).toBe(291.8);
+});
+
+it('lets others write while an aggregate sees many documents, and counts the rest once (V1)', async () => {
+  const container = memoryContainer(everythingIndexed, 2);
+  const idOf = (index: number): string => `d${index}`;
+  store(
+    container,
+    Array.from({ length: 10_000 }, (_, index) => ({ id: idOf(index), n: index })),
+  );
+  const query = parseQuery('SELECT COUNT(1) AS total, MAX(c.n) AS newest FROM c');
+  const scope = { parameters: {}, now: 0 };
+  const counting = executePage({ container, query, scope, partitions: container.partitions, maxItems: 100 });
+  expect(counting).toBeInstanceOf(Promise);
+  // Documents behind the place of the query go and come; those before it have been counted.
+  for (let index = 9_000; index < 10_000; index += 1) container.remove(idOf(index), idOf(index));
+  store(container, [{ id: 'later', n: 20_000 }]);
+  expect((await counting).items).toEqual(['{"total":9001,"newest":20000}']);
 });

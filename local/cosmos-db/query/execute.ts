@@ -5,8 +5,8 @@ import { selectionExpression } from './selection.js';
 import { executeStream } from './streamed-page.js';
 import { collectDistinct, collectGroups, executeWhole } from './whole-page.js';
 
-/** Runs the page a request asks for. */
-export function executePage(request: PageRequest): Page {
+/** Runs the page a request asks for: at once, or in several turns when it must see many documents. */
+export function executePage(request: PageRequest): Page | Promise<Page> {
   const { query, logicalPartition } = request;
   if (query.groupBy.length > 0 || hasAggregate(selectionExpression(query.selection))) {
     return executeWhole(request, collectGroups(request));

@@ -104,7 +104,7 @@ function run(
   container: Container,
   place: Place,
   { text, parameters, query, scope }: QueryText,
-): Answer {
+): Answer | Promise<Answer> {
   const { definition, partitions } = container;
   const indexes = JSON.stringify(definition.indexingPolicyJson);
   const fingerprint = queryFingerprint(query, {
@@ -122,16 +122,13 @@ function run(
     ...(place.logicalPartition === undefined ? {} : { logicalPartition: place.logicalPartition }),
     ...(token === undefined ? {} : { from: decodeContinuation(fingerprint, token) }),
   });
-  return answerPage(
-    request,
-    container,
-    page,
-    page.next === undefined ? undefined : encodeContinuation(fingerprint, page.next),
-  );
+  const answer = (done: Page): Answer =>
+    answerPage(request, container, done, done.next && encodeContinuation(fingerprint, done.next));
+  return page instanceof Promise ? page.then(answer) : answer(page);
 }
 
 /** Answers a query. One that needs the plan is refused unless it is for one partition. */
-export function answerQuery(request: Request): Answer {
+export function answerQuery(request: Request): Answer | Promise<Answer> {
   const container = containerOf(request);
   const query = readQuery(request);
   const place = placeOf(request, container);
@@ -147,7 +144,7 @@ export function answerQueryPlan(request: Request): Answer {
 }
 
 /** Answers GET …/docs: all items, page by page. */
-export function answerFeed(request: Request): Answer {
+export function answerFeed(request: Request): Answer | Promise<Answer> {
   if (header(request, 'a-im') !== undefined) throw notSupported('The change feed');
   const container = containerOf(request);
   const text = 'SELECT * FROM c';
