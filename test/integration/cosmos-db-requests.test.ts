@@ -34,7 +34,7 @@ async function isWell({ container: open }: Fixture): Promise<void> {
   expect((await open('orders').items.create({ id })).statusCode).toBe(201);
 }
 
-it('refuses a wrong key, a missing signature and a clock that is far off', () =>
+it('refuses a wrong key, a missing signature and a clock that is far off, and names both clocks (C79)', () =>
   withServer({}, async ({ server }) => {
     const wrong = createClient({ endpoint: server.endpoint, key: Buffer.from('another key').toString('base64') });
     expect(await statusOf(wrong.database(database).read())).toBe(401);
@@ -46,7 +46,9 @@ it('refuses a wrong key, a missing signature and a clock that is far off', () =>
     expect(answer).toMatchObject({ status: 401 });
     expect(answer.body).toContain('use its key');
     const late = new Date(Date.now() - 60 * 60 * 1000);
-    expect((await sendRaw(server, { ...post('{"id":"A-1"}'), date: late })).status).toBe(403);
+    const answered = await sendRaw(server, { ...post('{"id":"A-1"}'), date: late });
+    expect(answered.status).toBe(403);
+    expect(answered.body).toContain(`x-ms-date is ${late.toUTCString()}, the server's clock says`);
   }));
 
 it('accepts a key of its own', () => withServer({ key: Buffer.from('my own key').toString('base64') }, isWell));

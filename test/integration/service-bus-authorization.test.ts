@@ -104,6 +104,14 @@ test.each([
   expect(await errorCode(restricted.createSender('orders').sendMessages({ body: 1 }))).toBe('UnauthorizedAccess');
 });
 
+test('the refusal of an expired token names both clocks (C79)', async () => {
+  const { restricted, clock } = await clientWithToken({ expiresIn: -hour });
+  const [end, now] = [clock.now() - hour, clock.now()].map((time) => new Date(time).toUTCString());
+  await expect(restricted.createSender('orders').sendMessages({ body: 1 })).rejects.toThrow(
+    `it ends at ${String(end)}, the broker's clock says ${String(now)}`,
+  );
+});
+
 test('when a token ends, its link may send no more', async () => {
   const { client, clock, broker } = await startWithRules();
   const sender = client.createSender('orders');

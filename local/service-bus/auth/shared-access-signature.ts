@@ -30,7 +30,7 @@ export function verifyToken(rules: readonly AuthorizationRule[], request: TokenR
   const rule = findRule(rules, queueOf(pathOf(request.audience)), fields.keyName);
   const isSigned = rule !== undefined && hasSignature(fields, rule.key);
   if (!isSigned) return refuse('The token has an invalid signature.');
-  if (fields.expiresAt <= request.now) return refuse('The token has expired.');
+  if (fields.expiresAt <= request.now) return refuse(expired(fields.expiresAt, request.now));
   if (!covers(fields.resource, request.audience)) return refuse('The token was issued for another resource.');
   return { kind: 'granted', grant: { rights: rule.rights, expiresAt: fields.expiresAt } };
 }
@@ -42,6 +42,12 @@ export function pathOf(address: string): string {
 
 function refuse(reason: string): Verification {
   return { kind: 'refused', reason };
+}
+
+/** Names both clocks: on a virtual machine the client's may be the one that is wrong. */
+function expired(expiresAt: number, now: number): string {
+  const [end, clock] = [expiresAt, now].map((time) => new Date(time).toUTCString());
+  return `The token has expired: it ends at ${end}, the broker's clock says ${clock}.`;
 }
 
 interface TokenFields {
