@@ -158,7 +158,7 @@ function partEnvironment(own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 function openDataDirectory(requested: string | undefined): { readonly path: string; release(): void } {
   if (requested !== undefined) {
     const path = resolve(requested);
-    mkdirSync(path, { recursive: true });
+    mkdirSync(path, { recursive: true, mode: 0o700 });
     return { path, release: () => undefined };
   }
   const path = mkdtempSync(join(tmpdir(), 'local-stack-'));

@@ -27,7 +27,7 @@ interface Batch {
 /** Replays what the directory holds through `options.replay`, then opens it for appends. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   const directory = resolve(options.directory);
-  mkdirSync(directory, { recursive: true });
+  mkdirSync(directory, { recursive: true, mode: 0o700 }); // What it holds is its owner's alone.
   const unlock = lockDirectory(directory);
   try {
     const stored = replayStored(directory, options.replay);

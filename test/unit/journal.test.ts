@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -25,6 +34,15 @@ describe.each(['never', 'always'] as const)('a journal with fsync %s', (fsync) =
       expect(readFileSync(join(directory, '0.log'), 'latin1')).toContain('acknowledged');
       await journal.close();
     }));
+
+  it.skipIf(process.platform === 'win32')('makes its directory for its owner alone', () =>
+    withDirectory(async (directory) => {
+      const own = join(directory, 'part');
+      const { journal } = await openMap(own, { fsync });
+      await journal.close();
+      expect(statSync(own).mode & 0o777).toBe(0o700);
+    }),
+  );
 
   it('stores records larger than its buffer, and empty ones', () =>
     withDirectory(async (directory) => {
