@@ -34,7 +34,12 @@ interface Run {
 
 /** `npm run local` without npm. */
 function run(...args: string[]): Run {
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  return runWith({}, ...args);
+}
+
+function runWith(environment: NodeJS.ProcessEnv, ...args: string[]): Run {
+  const env = { ...process.env, ...environment };
+  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
   started.push(child);
   const lines: string[] = [];
   const waiting: { pattern: RegExp; resolve: (line: string) => void }[] = [];
@@ -87,6 +92,20 @@ describe('npm run local', () => {
     expect((await ended).code).toBe(0);
     expect(existsSync(join(directory, 'mine.txt'))).toBe(true);
     expect(existsSync(join(directory, 'cosmos-db', '7.snapshot'))).toBe(false);
+  });
+
+  it.each(['verbatim', 'ipv6first'])('serves its app whatever localhost resolves to first: %s (C65)', async (order) => {
+    const environment = { NODE_OPTIONS: `--dns-result-order=${order}` };
+    const { child, line, ended } = runWith(environment, '--data', directory, ...(await portOptions()));
+    await line(/The local stack is ready/);
+    const address = await line(/function app/);
+    expect(address).toContain('http://127.0.0.1:');
+    const ready = await fetch(`${/http:\S+/.exec(address)?.[0] ?? ''}/admin/functions`);
+    expect(ready.status).toBe(200);
+    child.kill('SIGTERM');
+    const { code, output } = await ended;
+    expect(code).toBe(0);
+    expect(output).not.toContain('lost its queue');
   });
 
   it('says which fixed port is busy (C63)', async () => {

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { CosmosClient, type Container } from '@azure/cosmos';
 import { ServiceBusClient } from '@azure/service-bus';
@@ -47,6 +50,25 @@ async function expectProcessed({ bus, orders }: Session, orderId: string, greeti
   expect(resource?.id).toBe(orderId);
 }
 
+/** Addresses of this machine other than 127.0.0.1; on Linux all of 127.0.0.0/8 is the machine itself. */
+function otherAddresses(): string[] {
+  const known = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses);
+  const reachable = known.filter(({ scopeid }) => scopeid === undefined || scopeid === 0).map(({ address }) => address);
+  return [...(process.platform === 'linux' ? ['127.0.0.2'] : []), ...reachable].filter((one) => one !== '127.0.0.1');
+}
+
+async function isOpen(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port });
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
 describe('the local stack', () => {
   let session: Session;
 
@@ -71,6 +93,16 @@ describe('the local stack', () => {
       WEBSITE_HOSTNAME: new URL(hostUrl).host,
       AzureWebJobsStorage: 'UseDevelopmentStorage=true',
     });
+  });
+
+  it('listens on 127.0.0.1 alone', async () => {
+    const { connectionString, cosmosEndpoint, hostUrl } = session.stack;
+    const endpoint = /Endpoint=sb:([^;]*)/.exec(connectionString)?.[1] ?? '';
+    const ports = [`http:${endpoint}`, cosmosEndpoint, hostUrl].map((url) => Number(new URL(url).port));
+    for (const port of ports) {
+      expect(await isOpen('127.0.0.1', port)).toBe(true);
+      for (const address of otherAddresses()) expect(await isOpen(address, port), `${address}:${port}`).toBe(false);
+    }
   });
 
   it('works beside a second stack on the same machine, without a common message (C78)', async () => {
