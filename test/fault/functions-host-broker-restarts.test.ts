@@ -1,9 +1,23 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { ServiceBusClient } from '@azure/service-bus';
 import { expect, it } from 'vitest';
 import { startBroker, type Broker } from '../../local/service-bus/index.js';
 import { cleanUp, startHostProcess, temporaryDirectory } from '../support/functions-host-process.js';
 
-it('a Service Bus trigger comes back by itself when the broker was away', async () => {
+/** Takes the broker's place, and hangs up on every client until so many have come. */
+async function turnAway(port: number, clients: number): Promise<void> {
+  let left = clients;
+  const server = createServer((socket) => {
+    socket.destroy();
+    left -= 1;
+    if (left === 0) server.close();
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'close');
+}
+
+it('a Service Bus trigger comes back by itself when the broker was away, and says once that it is gone', async () => {
   const dataDirectory = temporaryDirectory();
   const topology = { serviceBus: { queues: ['orders-eu', 'raw', 'kept'].map((name) => ({ name })) } };
   const start = (port?: number): Promise<Broker> =>
@@ -21,6 +35,7 @@ it('a Service Bus trigger comes back by itself when the broker was away', async 
   await host.line(/Executed 'Functions\.orders' \(Succeeded/);
   await first.close();
   await host.line(/^warn: Service Bus trigger/);
+  await turnAway(first.port, 15);
   const second = await start(first.port);
   cleanUp(() => second.close());
   await send(second, 'after');
@@ -29,4 +44,7 @@ it('a Service Bus trigger comes back by itself when the broker was away', async 
   await expect
     .poll(handled, { timeout: 20_000 })
     .toMatchObject({ received: [{ body: { messageId: 'before' } }, { body: { messageId: 'after' } }] });
+  const complaints = host.lines.filter((line) => /^warn: Service Bus trigger/.test(line));
+  const triggers = complaints.map((line) => /'([^']+)'/.exec(line)?.[1]);
+  expect(new Set(triggers).size).toBe(triggers.length);
 });

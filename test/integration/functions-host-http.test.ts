@@ -31,6 +31,9 @@ beforeAll(async () => {
       app.http('bytes', { methods: ['POST'], handler: async (request) => ({ body: Buffer.from(await request.arrayBuffer()) }) });
       app.http('nothing', { methods: ['GET'], handler: () => undefined });
       app.http('throws', { methods: ['GET'], handler: () => { throw new Error('broken handler'); } });
+      let finish;
+      app.timer('waits', { schedule: '0 0 0 1 1 *', handler: () => new Promise((resolve) => { finish = resolve; }) });
+      app.http('finish', { methods: ['POST'], handler: () => { finish(); return {}; } });
       app.timer('yearly', { schedule: '0 0 0 1 1 *', handler: (timer, context) => context.log('ran by hand', JSON.stringify(timer)) });`,
   });
   host = await startHostProcess(app, { settings: { FunctionsHost__FunctionKey: 'fn-key' } });
@@ -115,6 +118,14 @@ describe('the admin endpoints', () => {
   it('run a timer by hand', async () => {
     expect((await host.request('POST', 'admin/functions/yearly', { input: '' })).status).toBe(202);
     expect(await host.line(/^ran by hand/)).toContain('"isPastDue":false');
+  });
+
+  it('answer before the run that they start has ended', async () => {
+    expect((await host.request('POST', 'admin/functions/waits', {})).status).toBe(202);
+    await host.line(/^Executing 'Functions\.waits'/);
+    expect(host.lines.some((line) => line.startsWith("Executed 'Functions.waits'"))).toBe(false);
+    await host.request('POST', 'v1/shop/finish');
+    await host.line(/^Executed 'Functions\.waits' \(Succeeded/);
   });
 
   it('run no HTTP function by hand', async () => {
