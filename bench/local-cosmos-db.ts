@@ -15,32 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CosmosClient } from '@azure/cosmos';
 import { startCosmosDb } from '../local/cosmos-db/index.js';
-
-/** Requests a second at the client, and CPU of the server for each. */
-export interface RequestFigures {
-  readonly perSecond: number;
-  readonly serverCpuMs: number;
-}
-
-/** The supervisor's query, first page of 100, over so many documents of which 1 % are due. */
-export interface QueryFigures {
-  readonly documents: number;
-  readonly firstPageP50Ms: number;
-  readonly firstPageP99Ms: number;
-  /** CPU of the server for a first page. */
-  readonly serverCpuMs: number;
-  readonly modelledCharge: number;
-  /** Start on these documents, and memory of the server then. */
-  readonly startMs: number;
-  readonly startCpuMs: number;
-  readonly memoryMiB: number;
-}
-
-export interface CosmosDbFigures {
-  readonly bare: { readonly read: RequestFigures; readonly replace: RequestFigures };
-  readonly cosmosDb: { readonly read: RequestFigures; readonly replace: RequestFigures };
-  readonly queries: readonly QueryFigures[];
-}
+import { printFigures, type CosmosDbFigures, type QueryFigures } from './local-cosmos-db-figures.js';
 
 export interface CosmosDbBenchOptions {
   /** Requests of each kind. */
@@ -295,8 +270,7 @@ if (script === fileURLToPath(import.meta.url)) {
   if (role === 'bare' || role === 'cosmosDb') await serve(role, directory, fsync === 'always' ? 'always' : 'never');
   else {
     const documents = values.length === 0 ? [1_000, 100_000, 1_000_000] : values.map(Number);
-    const figures = await benchCosmosDb({ requests: 20_000, inFlight: 16, documents, fsync: 'never' });
-    console.log(JSON.stringify(figures, undefined, 2));
+    printFigures(await benchCosmosDb({ requests: 20_000, inFlight: 16, documents, fsync: 'never' }));
     process.exit(0);
   }
 }

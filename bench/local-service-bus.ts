@@ -264,5 +264,17 @@ async function serveEcho(): Promise<string> {
 const [, script, role, directory = '', fsync] = process.argv;
 if (script === fileURLToPath(import.meta.url)) {
   if (role === 'broker' || role === 'echo') await serve(role, directory, fsync === 'always' ? 'always' : 'never');
-  else console.table(await benchServiceBus({ messages: 20_000, inFlight: 64, fsync: 'never' }));
+  else print(await benchServiceBus({ messages: 20_000, inFlight: 64, fsync: 'never' }));
+}
+
+function print(figures: ServiceBusFigures): void {
+  const { echoPerSecond, brokerPerSecond, officialClientPerSecond } = figures;
+  console.log(
+    `send + receive + complete, 64 in flight: ${brokerPerSecond.toFixed(0)}/s (bare echo ${echoPerSecond.toFixed(0)}/s, ` +
+      `ratio ${(brokerPerSecond / echoPerSecond).toFixed(2)}), CPU of the server ` +
+      `${figures.brokerCpuMsPerMessage.toFixed(3)} ms (echo ${figures.echoCpuMsPerMessage.toFixed(3)} ms)\n` +
+      `with the official client: ${officialClientPerSecond.toFixed(0)}/s; ` +
+      `one send p50 ${figures.sendP50Ms.toFixed(2)} ms, p99 ${figures.sendP99Ms.toFixed(2)} ms; ` +
+      `memory ${figures.brokerMemoryMiB.toFixed(0)} MiB`,
+  );
 }
