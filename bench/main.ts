@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- [app|local|recovery] [--seconds N] [--in-flight 1,8,64]`: figures of this machine, each beside its floor in the
- * same run. Absolute figures drift with the machine; compare ratios, counts and CPU per order.
+ * `npm run bench -- [name] [options]`: figures of this machine, each beside its floor in the same run. Absolute figures
+ * drift with the machine; compare ratios, counts and CPU per order.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -8,8 +8,12 @@ import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startStack } from '../local/stack.js';
+import { benchDetection } from './detection.js';
+import { benchDrain } from './drain.js';
 import { measureFloor } from './floor.js';
+import { benchKill } from './kill.js';
 import { benchRecovery } from './recovery.js';
+import { benchSoak } from './soak.js';
 import { measureThroughput } from './throughput.js';
 import type { ThroughputRow } from './throughput.js';
 
@@ -20,6 +24,9 @@ const { values, positionals } = parseArgs({
   options: {
     seconds: { type: 'string', default: '20' },
     'in-flight': { type: 'string', default: '1,8,64' },
+    orders: { type: 'string' },
+    starters: { type: 'string', default: '4' },
+    minutes: { type: 'string', default: '10' },
   },
 });
 
@@ -27,14 +34,26 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   app: benchApp,
   local: benchLocal,
   recovery: () => benchRecovery([1_000, 100_000, 1_000_000]),
+  drain: () => benchDrain(Number(values.orders ?? 10_000), Number(values.starters), seconds),
+  detection: benchDetection,
+  kill: () => benchKill(Number(values.orders ?? 200)),
+  soak: () => benchSoak(Number(values.minutes)),
 };
 
 const [what = 'app'] = positionals;
 const seconds = Number(values.seconds);
 const levels = values['in-flight'].split(',').map(Number);
+const numbers = [seconds, ...levels, Number(values.orders ?? 1), Number(values.starters), Number(values.minutes)];
 
-if (!(what in benches) || !(seconds > 0) || levels.some((level) => !(level > 0))) {
-  console.error('Usage: npm run bench -- [app|local|recovery] [--seconds N] [--in-flight 1,8,64]');
+if (!(what in benches) || numbers.some((value) => !(value > 0))) {
+  console.error(`Usage: npm run bench -- [${Object.keys(benches).join('|')}]
+  app [--seconds N] [--in-flight 1,8,64]                orders a second and operations per order
+  local                                                 the embedded parts
+  recovery                                              what a look for expired attempts costs
+  drain [--orders N] [--starters N] [--seconds N]       a backlog that waited for the starter
+  detection                                             how long an expired step stays unnoticed
+  kill [--orders N]                                     recovery after the host has died
+  soak [--minutes N]                                    memory under a steady load`);
   process.exit(2);
 }
 

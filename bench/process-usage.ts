@@ -1,9 +1,10 @@
 /** CPU and memory of other processes, as the operating system counts them. Linux only; elsewhere the figures are absent. */
 import { existsSync, readFileSync } from 'node:fs';
 
-/** CPU time used so far and the peak of resident memory. */
+/** CPU time used so far, resident memory and its peak. */
 export interface ProcessUsage {
   readonly cpuMs: number;
+  readonly memoryMiB: number;
   readonly peakMemoryMiB: number;
 }
 
@@ -16,6 +17,11 @@ export function usageOf(pid: number): ProcessUsage | undefined {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = Number(fields[11]) + Number(fields[12]);
-  const peakKiB = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-  return { cpuMs: (ticks * 1000) / ticksPerSecond, peakMemoryMiB: peakKiB / 1024 };
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const mebibytes = (field: string): number => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
+  return {
+    cpuMs: (ticks * 1000) / ticksPerSecond,
+    memoryMiB: mebibytes('VmRSS'),
+    peakMemoryMiB: mebibytes('VmHWM'),
+  };
 }
