@@ -19,7 +19,7 @@ async function turnAway(port: number, clients: number): Promise<void> {
 
 it('a Service Bus trigger comes back by itself when the broker was away, and says once that it is gone', async () => {
   const dataDirectory = temporaryDirectory();
-  const topology = { serviceBus: { queues: ['orders-eu', 'raw', 'kept'].map((name) => ({ name })) } };
+  const topology = { serviceBus: { queues: ['orders-eu', 'raw', 'kept', 'slow'].map((name) => ({ name })) } };
   const start = (port?: number): Promise<Broker> =>
     startBroker({ dataDirectory, fsync: 'never', topology, ...(port === undefined ? {} : { port }) });
   const send = async ({ connectionString }: Broker, messageId: string): Promise<void> => {

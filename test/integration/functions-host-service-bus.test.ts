@@ -21,7 +21,12 @@ let client: ServiceBusClient;
 let host: HostProcess;
 
 beforeAll(async () => {
-  const queues = [{ name: 'orders-eu', maxDeliveryCount: 3 }, { name: 'raw' }, { name: 'kept', lockDuration: 'PT5S' }];
+  const queues = [
+    { name: 'orders-eu', maxDeliveryCount: 3 },
+    { name: 'raw' },
+    { name: 'kept', lockDuration: 'PT5S' },
+    { name: 'slow', lockDuration: 'PT5S' },
+  ];
   broker = await startBroker({
     dataDirectory: temporaryDirectory(),
     fsync: 'never',
@@ -114,6 +119,15 @@ describe('a Service Bus trigger', () => {
     await send('kept', { messageId: 'kept', body: {} });
     await received(1, withId('kept'));
     expect(await isEmpty('kept')).toBe(false);
+  });
+
+  it('renews the lock of a message whose function runs longer than it', { timeout: 30_000 }, async () => {
+    await send('slow', { messageId: 'slow', body: { waitMs: 6_000 } });
+    await received(1, withId('slow'));
+    await host.line(/^Executed 'Functions\.slow' \(Succeeded/);
+    await expect.poll(() => isEmpty('slow')).toBe(true);
+    expect(broker.counters()).toMatchObject({ 'slow.receives': 1, 'slow.settlements': 1 });
+    expect(broker.counters()['slow.lockExpired'] ?? 0).toBe(0);
   });
 
   it('runs no more functions at once than host.json allows', async () => {

@@ -13,6 +13,7 @@ import type { HostCommand, HostReport } from './functions-host-child.js';
 /** A host of a test. */
 export interface HostProcess {
   readonly url: string;
+  readonly pid: number;
   readonly keys: { readonly master: string; readonly function: string };
   /** Console lines so far, without their time. */
   readonly lines: readonly string[];
@@ -136,7 +137,7 @@ export async function startHostProcess(app: string, options: Partial<FunctionsHo
     });
   const { url, keys } = await started;
   return {
-    ...{ url, keys, lines, kill, exited },
+    ...{ url, pid: child.pid ?? 0, keys, lines, kill, exited },
     ...hostCalls(url),
     counters: async () => (await ask({ kind: 'counters' })) as Record<string, number>,
     setFaults: async (plan) => {
