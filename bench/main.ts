@@ -98,9 +98,9 @@ function printCounts(row: ThroughputRow | undefined): void {
   for (const [name, count] of Object.entries(row.perOrder)) console.log(`  ${name.padEnd(60)} ${count.toFixed(2)}`);
 }
 
-/** Each part has a bench of its own beside its own floor, in a process of its own. */
+/** Each part has a bench of its own beside its own floor, in a process of its own; two more look at sizes and memory. */
 function benchLocal(): Promise<void> {
-  for (const part of ['service-bus', 'cosmos-db', 'functions-host']) {
+  for (const part of ['service-bus', 'cosmos-db', 'functions-host', 'scale', 'memory']) {
     console.log(`\n${part}`);
     spawnSync(process.execPath, [join(import.meta.dirname, `local-${part}.js`)], { stdio: 'inherit' });
   }

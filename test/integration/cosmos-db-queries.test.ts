@@ -218,7 +218,7 @@ it('refuses a continuation token of another query and one that is garbage', () =
     expect(await use('SELECT * FROM c', 'garbage')).toBe(400);
   }));
 
-it('pages through thousands of documents without a gap', () =>
+it('pages through thousands of documents without a gap, and counts them in several turns (V1)', () =>
   withServer({ physicalPartitions: 2 }, async ({ container }) => {
     const orders = container('orders');
     const ids = Array.from({ length: 2500 }, (_, index) => `A-${index}`);
@@ -230,6 +230,7 @@ it('pages through thousands of documents without a gap', () =>
     const unlimited = await queryAll<string>(orders, 'SELECT VALUE c.id FROM c', { maxItemCount: -1 });
     expect(unlimited.items).toHaveLength(2500);
     expect(unlimited.pages).toBeGreaterThanOrEqual(3);
+    expect((await queryAll(orders, 'SELECT VALUE COUNT(1) FROM c')).items).toEqual([2500]);
   }));
 
 it('shows in its metrics and charge whether an index served the query', () =>

@@ -19,7 +19,7 @@ import type { JsonObject, Value } from './values.js';
 import type { After } from './walk.js';
 import { walk } from './walk.js';
 
-const MAX_SEEN_AT_ONCE = 2_000;
+const MAX_SEEN_AT_ONCE = 1_000;
 
 /** Takes documents and yields the results at the end. */
 export interface Collector {
