@@ -33,6 +33,8 @@ export async function startAzurite(root: string, dataDirectory: string): Promise
     );
   }
   const child = launch(root, join(dataDirectory, 'azurite'));
+  // It has a process group of its own: a stack that ends in an error must not leave it behind.
+  process.once('exit', () => child.kill());
   try {
     await untilComplete(child);
   } catch (error) {

@@ -65,12 +65,11 @@ function stackFileOf(stack: Stack): StackFile {
   return { ...addresses, ...(hostKey === undefined ? {} : { hostKey }), dataDirectory, pid: process.pid };
 }
 
-/** Resolves on Ctrl-C or SIGTERM, rejects when a part dies. */
+/** Resolves on Ctrl-C, SIGTERM or when the terminal closes, rejects when a part dies. */
 function watchForEnd(): { whenEnded: Promise<void>; partEnded: (part: PartName, reason: string) => void } {
   const events: { partEnded?: (part: PartName, reason: string) => void } = {};
   const whenEnded = new Promise<void>((resolve, reject) => {
-    process.once('SIGINT', resolve);
-    process.once('SIGTERM', resolve);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
     events.partEnded = (part, reason) => {
       reject(new Error(`${part} ended unexpectedly (${reason}).`));
     };

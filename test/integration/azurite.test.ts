@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { startAzurite } from '../../local/azurite.js';
 import { isPortFree } from '../../local/ports.js';
 
@@ -36,5 +38,25 @@ describe.skipIf(free.includes(false))('Azurite for func start', () => {
     expect(answer.status).toBe(403); // It wants a signature; an unknown version would be 400.
     await azurite.stop();
     expect(await isPortFree(10_000)).toBe(true);
+  });
+
+  it('ends with a stack that fails without stopping it', async () => {
+    const script = `
+      const { startAzurite } = await import(${JSON.stringify(pathToFileURL(join(root, 'dist/local/azurite.js')).href)});
+      await startAzurite(${JSON.stringify(root)}, ${JSON.stringify(directory)});
+      console.log('started');
+      throw new Error('the stack fails');`;
+    const run = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+    expect(run.stdout).toContain('started');
+    expect(run.stderr).toContain('the stack fails');
+    await vi.waitFor(
+      async () => {
+        expect(await isPortFree(10_000)).toBe(true);
+      },
+      { timeout: 5_000 },
+    );
   });
 });

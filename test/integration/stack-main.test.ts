@@ -119,6 +119,15 @@ describe('npm run local', () => {
     expect(output).toContain(`Port ${port} for service-bus is in use.`);
   });
 
+  it('stops cleanly when its terminal closes', async () => {
+    const { child, line, ended } = run('--data', directory, ...(await portOptions()));
+    await line(/The local stack is ready/);
+    child.kill('SIGHUP');
+    const { code, output } = await ended;
+    expect(code).toBe(0);
+    expect(output).toContain('Stopping');
+  });
+
   it('refuses an unknown option with the usage', async () => {
     const { code, output } = await run('--hots').ended;
     expect(code).toBe(2);
