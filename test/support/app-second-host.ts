@@ -26,12 +26,12 @@ const selfRunning: readonly string[] = [
 
 /** Starts a host in which only these functions run by themselves. It has a task hub of its own. */
 export async function startSecondHost(app: App, running: readonly string[]): Promise<SecondHost> {
-  const disabled = selfRunning.filter((name) => !running.includes(name));
+  const isDisabled = (name: string): string => String(!running.includes(name));
   const shared = Object.entries(app.stack.settings).filter(([name]) => name !== 'WEBSITE_HOSTNAME');
   const stack = await startStack({
     settings: {
       ...Object.fromEntries(shared),
-      ...Object.fromEntries(disabled.map((name) => [`AzureWebJobs.${name}.Disabled`, 'true'])),
+      ...Object.fromEntries(selfRunning.map((name) => [`AzureWebJobs.${name}.Disabled`, isDisabled(name)])),
     },
   });
   return {
