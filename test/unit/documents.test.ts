@@ -81,6 +81,29 @@ describe('docs/requirements.md', () => {
   });
 });
 
+describe('docs/cases.md', () => {
+  const listed = [...read('docs/cases.md').matchAll(/^\| C(\d+) .+$/gm)].map(([row, number]) => ({ number, row }));
+  const citation = /(?<![\w%])C(\d+)\b/g;
+
+  it('lists each case once, in order', () => {
+    const numbers = listed.map(({ number }) => Number(number));
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+  });
+
+  it('lists every case that a test cites, with the file that cites it', () => {
+    const rows = new Map(listed.map(({ number, row }) => [number, row]));
+    const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+      path.endsWith('.ts'),
+    );
+    const missing = files.flatMap((path) =>
+      [...read(join('test', path)).matchAll(citation)]
+        .filter(([, number]) => rows.get(String(number))?.includes(`(../test/${path})`) !== true)
+        .map(([cited]) => `${cited} in ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
 describe('docs/testing.md', () => {
   it('names every folder of tests', () => {
     const folders = readdirSync(join(root, 'test'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
