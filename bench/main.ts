@@ -19,16 +19,21 @@ import type { ThroughputRow } from './throughput.js';
 
 const resultFile = 'test-results/bench.json';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    seconds: { type: 'string', default: '20' },
-    'in-flight': { type: 'string', default: '1,8,64' },
-    orders: { type: 'string' },
-    starters: { type: 'string', default: '4' },
-    minutes: { type: 'string', default: '10' },
-  },
-});
+const usage = `Usage: npm run bench -- [name] [options]
+  app [--seconds N] [--in-flight 1,8,64]                orders a second and operations per order; the default
+  local                                                 the embedded parts
+  recovery                                              what a look for expired attempts costs
+  drain [--orders N] [--starters N] [--seconds N]       a backlog that waited for the starter
+  detection                                             how long an expired step stays unnoticed
+  kill [--orders N]                                     recovery after the host has died
+  soak [--minutes N]                                    memory under a steady load
+  --help`;
+
+const { values, positionals } = readArguments();
+if (values.help === true) {
+  console.log(usage);
+  process.exit(0);
+}
 
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   app: benchApp,
@@ -40,25 +45,40 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   soak: () => benchSoak(Number(values.minutes)),
 };
 
-const [what = 'app'] = positionals;
+const [what = 'app', ...others] = positionals;
 const seconds = Number(values.seconds);
 const levels = values['in-flight'].split(',').map(Number);
 const numbers = [seconds, ...levels, Number(values.orders ?? 1), Number(values.starters), Number(values.minutes)];
 
-if (!(what in benches) || numbers.some((value) => !(value > 0))) {
-  console.error(`Usage: npm run bench -- [${Object.keys(benches).join('|')}]
-  app [--seconds N] [--in-flight 1,8,64]                orders a second and operations per order
-  local                                                 the embedded parts
-  recovery                                              what a look for expired attempts costs
-  drain [--orders N] [--starters N] [--seconds N]       a backlog that waited for the starter
-  detection                                             how long an expired step stays unnoticed
-  kill [--orders N]                                     recovery after the host has died
-  soak [--minutes N]                                    memory under a steady load`);
-  process.exit(2);
-}
+if (!Object.hasOwn(benches, what)) refuse(`there is no bench ${what}`);
+if (others.length > 0) refuse(`one bench at a time, not also ${others.join(', ')}`);
+if (numbers.some((value) => !(value > 0 && Number.isFinite(value)))) refuse('options take numbers above 0');
 
 console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}\n`);
 await benches[what]?.();
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        seconds: { type: 'string', default: '20' },
+        'in-flight': { type: 'string', default: '1,8,64' },
+        orders: { type: 'string' },
+        starters: { type: 'string', default: '4' },
+        minutes: { type: 'string', default: '10' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function refuse(reason: string): never {
+  console.error(`${reason}\n\n${usage}`);
+  process.exit(2);
+}
 
 async function benchApp(): Promise<void> {
   const rows: ThroughputRow[] = [];
