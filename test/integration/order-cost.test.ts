@@ -53,6 +53,7 @@ describe('an order that goes well', () => {
       activities: cost('activities'),
       eventsAndResults: cost('events.raised') + cost('invocations.inventory'),
       timersCreated: cost('timers.created'),
+      timersCancelled: cost('timers.cancelled'),
       timersFired: cost('timers.fired'),
     }).toEqual({
       sends: 7, // The order itself, two requests, two replies, two statuses.
@@ -62,6 +63,7 @@ describe('an order that goes well', () => {
       activities: 5, // Four advances, and the agent in the app.
       eventsAndResults: 3,
       timersCreated: 3,
+      timersCancelled: 3,
       timersFired: 0,
     });
     expect(documents('read')).toBeLessThanOrEqual(2);

@@ -98,11 +98,13 @@ function interpret(input: TurnInput, state: OrchestratorState, replayed: ReplayR
   if (replayed.continuedWith !== undefined && canEnd) {
     return { kind: 'continueAsNew', input: replayed.continuedWith, customStatus };
   }
+  const { cancelledTimers } = input.instance;
   const change = {
     at: input.at,
     taken: input.batch.length,
     scheduled: replayed.scheduled,
-    cancelled: replayed.cancelled,
+    // The replay names every timer that was ever cancelled; a change holds only what is new.
+    cancelled: replayed.cancelled.filter((id) => !cancelledTimers.includes(id)),
     customStatus,
   };
   return { kind: 'change', change: { ...change, ...ending(input.instance.name, state, canEnd) } };
