@@ -103,6 +103,11 @@ function covers(resource: string, audience: string): boolean {
   return narrow === wide || narrow.startsWith(`${wide}/`);
 }
 
+/** Host and path: clients differ in the scheme (`sb`, `amqp`, `amqps`), and some leave the port out. */
 function normalise(address: string): string {
-  return address.toLowerCase().replace(/\/+$/, '');
+  return address
+    .toLowerCase()
+    .replace(/^[a-z]+:\/\//, '')
+    .replace(/^([^/:]*):\d+/, '$1')
+    .replace(/\/+$/, '');
 }
