@@ -90,6 +90,8 @@ function applyVerb(
   }
 }
 
+const historyLimit = 50;
+
 /** Pauses or resumes intake for all applications; the starter's next run makes it known to submit. */
 export async function setIntake(
   isPaused: boolean,
@@ -98,7 +100,9 @@ export async function setIntake(
 ): Promise<OperatorAnswer> {
   const parsed = requestSchema.safeParse(body);
   if (!parsed.success) return problem(400, 'BadRequest', 'send a JSON object with a reason of 1 to 500 characters');
-  const pause = { isPaused, reason: parsed.data.reason, at: clock.now() };
+  const decision = { isPaused, reason: parsed.data.reason, at: clock.now() };
+  const earlier = (await admission.readPause())?.history ?? [];
+  const pause = { ...decision, history: [...earlier, decision].slice(-historyLimit) };
   await admission.writePause(pause);
   return { status: 200, json: pause };
 }

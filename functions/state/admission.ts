@@ -27,7 +27,12 @@ export const admissionSchema = z.object({
 export type Admission = Readonly<z.infer<typeof admissionSchema>>;
 
 /** An operator's word on intake; it stands until taken back. */
-export const intakePauseSchema = z.object({ isPaused: z.boolean(), reason: z.string(), at: timestampSchema });
+const intakeDecisionSchema = z.object({ isPaused: z.boolean(), reason: z.string(), at: timestampSchema });
+
+export const intakePauseSchema = intakeDecisionSchema.extend({
+  /** Every decision, this one included; the newest 50. */
+  history: z.array(intakeDecisionSchema).default([]),
+});
 
 export type IntakePause = Readonly<z.infer<typeof intakePauseSchema>>;
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { setIntake } from '../../functions/operator/operate.js';
 import { refreshAdmission } from '../../functions/scheduler/refresh-admission.js';
 import { nextIntakeMode } from '../../functions/state/admission.js';
 import type { Admission, IntakePause } from '../../functions/state/admission.js';
@@ -81,10 +82,23 @@ describe('the starter’s refresh', () => {
     const admission = memoryAdmissionStore();
     const store = createMemoryStateStore();
     const deps = { store, admission, clock: createManualClock(), telemetry: createRecordingTelemetry(), limits };
-    await admission.writePause({ isPaused: true, reason: 'restore', at: startOfTime });
+    await setIntake(true, { reason: 'restore' }, deps);
     expect((await refreshAdmission(deps)).mode).toBe('closed');
-    await admission.writePause({ isPaused: false, reason: 'done', at: startOfTime });
+    await setIntake(false, { reason: 'done' }, deps);
     expect((await refreshAdmission(deps)).mode).toBe('open');
+  });
+
+  it('keeps when and why it was paused, for the audit, and does nothing without a reason', async () => {
+    const admission = memoryAdmissionStore();
+    const deps = { admission, clock: createManualClock() };
+    await setIntake(true, { reason: 'restore' }, deps);
+    await setIntake(false, { reason: 'done' }, deps);
+    expect((await setIntake(true, {}, deps)).status).toBe(400);
+    expect(admission.pause?.isPaused).toBe(false);
+    expect(admission.pause?.history.map(({ isPaused, reason }) => [isPaused, reason])).toEqual([
+      [true, 'restore'],
+      [false, 'done'],
+    ]);
   });
 });
 
