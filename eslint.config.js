@@ -18,7 +18,17 @@ const orchestratorSyntax = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', '.local/', 'test-results/', '*.config.js', 'vitest.config.ts', '.dependency-cruiser.cjs'] },
+  {
+    ignores: [
+      'dist/',
+      'node_modules/',
+      '.local/',
+      'test-results/',
+      '*.config.js',
+      'vitest.config.ts',
+      '.dependency-cruiser.cjs',
+    ],
+  },
   eslint.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   {
