@@ -1,7 +1,6 @@
-/** The command line of `npm run verify-agent`. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { stepIdSchema } from '../../functions/contracts/identifiers.js';
+import { agentReplyQueueName, agentRequestQueueName, stepIdSchema } from '../../functions/contracts/identifiers.js';
 import { parseCommandArguments } from '../command.js';
 import type { GivenOptions } from '../command.js';
 import { UsageError } from '../errors.js';
@@ -99,8 +98,8 @@ export function parseVerifyOptions(args: readonly string[], root: string): Verif
 }
 
 function queuesOf(agent: string | undefined, given: GivenOptions): AgentQueues {
-  const requests = given.text('requests') ?? (agent === undefined ? undefined : `${agent}-requests`);
-  const replies = given.text('replies') ?? (agent === undefined ? undefined : `${agent}-replies`);
+  const requests = given.text('requests') ?? (agent === undefined ? undefined : agentRequestQueueName(agent));
+  const replies = given.text('replies') ?? (agent === undefined ? undefined : agentReplyQueueName(agent));
   if (requests === undefined || replies === undefined) {
     throw new UsageError('Which agent? Name --local, --agent, or both --requests and --replies.');
   }

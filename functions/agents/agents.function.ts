@@ -1,5 +1,6 @@
 import { app } from '@azure/functions';
 import { app as durableApp } from 'durable-functions';
+import { agentRequestQueueName } from '../contracts/identifiers.js';
 import { agentActivityInputSchema } from '../contracts/agent-activity.js';
 import { receiveOnce } from '../azure/service-bus-trigger.js';
 import { activityRequest, agentDeps, services, triggerDeps } from '../services.js';
@@ -8,14 +9,14 @@ import type { Agent } from './agent.js';
 import { inventoryAgent } from './inventory-agent.js';
 import { invoiceAgent } from './invoice-agent.js';
 import { paymentAgent } from './payment-agent.js';
-import { agentRequestQueue, serveMessage } from './serve-message.js';
+import { serveMessage } from './serve-message.js';
 import { shippingAgent } from './shipping-agent.js';
 
 type RemoteSetting = Parameters<typeof agentDeps>[1];
 
 /** An agent behind a request and a reply queue (R93). */
 function registerQueueAgent(agent: Agent, remote: RemoteSetting): void {
-  const queue = agentRequestQueue(agent);
+  const queue = agentRequestQueueName(agent.name);
   app.serviceBusQueue(`${agent.name}-agent`, {
     queueName: queue,
     connection: 'ServiceBusConnection',

@@ -1,18 +1,9 @@
 import { parseAgentRequest } from '../contracts/agent-request.js';
+import { agentReplyQueueName } from '../contracts/identifiers.js';
 import type { Rejection } from '../contracts/rejection.js';
 import type { QueueSender, ReceivedMessage } from '../state/ports.js';
 import { serveRequest } from './agent.js';
 import type { Agent, AgentDeps } from './agent.js';
-
-/** Request queue of an agent. */
-export function agentRequestQueue(agent: Agent): string {
-  return `${agent.name}-requests`;
-}
-
-/** Reply queue of an agent. */
-function agentReplyQueue(agent: Agent): string {
-  return `${agent.name}-replies`;
-}
 
 /** Serves one request message: the reply goes to the agent's reply queue under the request's id, so a repeat is dropped. */
 export async function serveMessage(
@@ -27,6 +18,6 @@ export async function serveMessage(
   const reply = await serveRequest(agent, { request: parsed.value, mayDefer }, deps);
   if (reply === undefined) return undefined;
   const { requestId: messageId, orderId: correlationId } = reply;
-  await deps.sender.send(agentReplyQueue(agent), { messageId, correlationId, body: reply });
+  await deps.sender.send(agentReplyQueueName(agent.name), { messageId, correlationId, body: reply });
   return undefined;
 }

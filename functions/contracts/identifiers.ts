@@ -57,6 +57,16 @@ export function statusMessageId(orderId: string, seq: number): string {
   return `${orderId}.${seq}`;
 }
 
+/** Queue on which an agent receives its requests. */
+export function agentRequestQueueName(agent: string): string {
+  return `${agent}-requests`;
+}
+
+/** Queue on which the scheduler receives an agent's replies. */
+export function agentReplyQueueName(agent: string): string {
+  return `${agent}-replies`;
+}
+
 /** Queue on which an application receives its status messages (R114). */
 export function statusQueueName(application: string): string {
   return `status-${application}`;

@@ -4,6 +4,9 @@ import { orderIdSchema } from './identifiers.js';
 import { parseMessage } from './parse-message.js';
 import type { Parsed } from './rejection.js';
 
+/** Queue of the supervisor's hints. */
+export const hintQueueName = 'supervisor-hints';
+
 export const supervisorHintSchema = z.object({ schemaVersion: z.literal(1), orderId: orderIdSchema });
 
 export type SupervisorHint = z.infer<typeof supervisorHintSchema>;

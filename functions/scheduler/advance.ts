@@ -2,6 +2,7 @@
  * The activity *advance* (step 4 of the article): records the outcome of the last step under the fence, then sends the
  * next step's request. It may be repeated: the write is recognised and the request keeps its MessageId (I2, A3).
  */
+import { agentRequestQueueName } from '../contracts/identifiers.js';
 import { msBetween } from '../contracts/timestamp.js';
 import { PermanentError } from '../state/errors.js';
 import { nextAction } from '../state/next-action.js';
@@ -20,11 +21,6 @@ import type { AdvanceRequest, AdvanceResult } from './attempt-messages.js';
 export interface AdvanceDeps extends TransitionDeps {
   readonly orders: OrdersDatabase;
   readonly policy: { readonly stepDeadlineMs: number };
-}
-
-/** Request queue of an agent. */
-export function requestQueueName(agent: string): string {
-  return `${agent}-requests`;
 }
 
 /**
@@ -88,7 +84,7 @@ async function dispatch(
   const step = stepOf(record, stepId);
   if (step.transport === 'queue') {
     const agentRequest = await buildAgentRequest({ record, action, step, replyToken: request.replyToken }, deps.orders);
-    await deps.sender.send(requestQueueName(step.agent), {
+    await deps.sender.send(agentRequestQueueName(step.agent), {
       messageId: requestId,
       correlationId: record.orderId,
       body: agentRequest,

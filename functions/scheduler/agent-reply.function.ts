@@ -1,12 +1,13 @@
 import { app } from '@azure/functions';
 import { input } from 'durable-functions';
 import { receive } from '../azure/service-bus-trigger.js';
+import { agentReplyQueueName } from '../contracts/identifiers.js';
 import { replyDeps, triggerDeps } from '../services.js';
 import { handleReply } from './handle-reply.js';
 
 /** One reply queue an agent: only that agent's identity may send to it (T25). */
 function registerReplyQueue(agent: string): void {
-  const queue = `${agent}-replies`;
+  const queue = agentReplyQueueName(agent);
   app.serviceBusQueue(`agent-reply-${agent}`, {
     queueName: queue,
     connection: 'ServiceBusConnection',

@@ -1,9 +1,7 @@
+import { hintQueueName } from '../contracts/supervisor-hint.js';
 import { addMs } from '../contracts/timestamp.js';
 import type { QueueSender } from '../state/ports.js';
 import type { HintInput } from './attempt-messages.js';
-
-/** Queue of the supervisor's hints. */
-export const hintQueueName = 'supervisor-hints';
 
 /** Asks the supervisor to look at the order as soon as its deadline and the grace have passed. */
 export async function hintSupervisor(input: HintInput, sender: QueueSender, graceMs: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { app } from '@azure/functions';
 import { receive } from '../azure/service-bus-trigger.js';
+import { hintQueueName } from '../contracts/supervisor-hint.js';
 import { supervisorDeps, triggerDeps } from '../services.js';
 import { auditRecords } from './audit-records.js';
 import { handleHint } from './handle-hint.js';
@@ -20,14 +21,12 @@ app.timer('supervisor-audit', {
   },
 });
 
-const hintQueue = 'supervisor-hints';
-
 app.serviceBusQueue('supervisor-hint', {
-  queueName: hintQueue,
+  queueName: hintQueueName,
   connection: 'ServiceBusConnection',
   handler: (body, context) =>
     receive(
-      { queue: hintQueue, body, context },
+      { queue: hintQueueName, body, context },
       (message) => handleHint(message.body, supervisorDeps(context)),
       triggerDeps(context),
     ),

@@ -36,7 +36,7 @@ export function hitsOf(
   action: FaultAction,
 ): number {
   const rule = `${operation}/${entity}/${action}`;
-  return counters[`faults.${rule}`] ?? counters[`faults/${rule}`] ?? 0;
+  return counters[`faults/${rule}`] ?? 0;
 }
 
 interface Topology {
