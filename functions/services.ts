@@ -213,6 +213,7 @@ export function supervisorDeps(context: InvocationContext): SupervisorDeps {
       windowMs: config.SUPERVISOR_WINDOW_MS,
       pageSize: config.SUPERVISOR_PAGE_SIZE,
       maxPerRun: config.SUPERVISOR_MAX_PER_RUN,
+      concurrency: config.SUPERVISOR_CONCURRENCY,
       maxRequestCharge: config.SUPERVISOR_MAX_RU_PER_RUN,
       scanEveryMinutes: config.RECOVERY_SCAN_EVERY_MINUTES,
     },

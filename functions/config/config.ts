@@ -68,6 +68,7 @@ export const settingsSchema = z.object({
   SUPERVISOR_WINDOW_MS: milliseconds(1_000, 720 * hour).describe('How far back the first pages look.'),
   SUPERVISOR_PAGE_SIZE: wholeNumber(1, 1000).describe('Records read in one page.'),
   SUPERVISOR_MAX_PER_RUN: wholeNumber(1, 100_000).describe('Attempts recovered in one run at most.'),
+  SUPERVISOR_CONCURRENCY: wholeNumber(1, 256).describe('Attempts recovered at the same time.'),
   SUPERVISOR_MAX_RU_PER_RUN: wholeNumber(10, 1_000_000).describe('Request units after which a run stops.'),
   RECOVERY_INDEX_ENABLED: flag.describe('Deadlines are also noted in a time-bucketed container; for very many orders.'),
   RECOVERY_SCAN_EVERY_MINUTES: wholeNumber(1, 60).describe(

@@ -37,6 +37,8 @@ export interface SupervisorPolicy extends RecoveryPolicy {
   readonly windowMs: number;
   readonly pageSize: number;
   readonly maxPerRun: number;
+  /** How many orders are recovered at the same time. */
+  readonly concurrency: number;
   /** Request units after which a run stops; the next one goes on (R107). */
   readonly maxRequestCharge: number;
   /** With a recovery index: how often all records are scanned all the same, which is the guarantee. */
@@ -80,7 +82,9 @@ export async function recoverExpired(deps: SupervisorDeps): Promise<SupervisorRu
     for await (const page of scan) {
       countPage(page, run, deps);
       noteOldest(page, run, deps);
-      for (const seen of page.records) await recoverCounted(seen, run, deps);
+      await inGroups(page.records, run, deps, (seen) =>
+        guarded(seen.record.orderId, run, deps, () => recoverInto(run, seen, deps)),
+      );
       if (isFull(run, deps)) break;
     }
     if (isFull(run, deps)) break;
@@ -96,14 +100,14 @@ async function recoverIndexed(run: SupervisorRun, deps: SupervisorDeps): Promise
   if (index === undefined) return;
   const until = addMs(clock.now(), -policy.graceMs);
   for await (const orderIds of index.due(addMs(until, -2 * policy.scanEveryMinutes * minuteMs), until)) {
-    for (const orderId of orderIds) {
-      if (isFull(run, deps)) return;
-      await guarded(orderId, run, deps, async () => {
+    await inGroups(orderIds, run, deps, (orderId) =>
+      guarded(orderId, run, deps, async () => {
         run.requestCharge += pointReadCharge;
         const seen = await deps.store.getLatest(orderId);
         if (seen !== undefined && isExpired(seen.record, until)) await recoverInto(run, seen, deps);
-      });
-    }
+      }),
+    );
+    if (isFull(run, deps)) return;
   }
 }
 
@@ -119,9 +123,27 @@ function isScanDue({ index, lastScan, clock, policy }: SupervisorDeps): boolean 
   return !isRecent;
 }
 
-function isFull(run: SupervisorRun, deps: SupervisorDeps): boolean {
-  const handled = run.recovered + run.lost + run.failed;
-  return handled >= deps.policy.maxPerRun || run.requestCharge >= deps.policy.maxRequestCharge;
+function isFull(run: SupervisorRun, { policy }: SupervisorDeps): boolean {
+  return roomIn(run, policy) <= 0 || run.requestCharge >= policy.maxRequestCharge;
+}
+
+function roomIn({ recovered, lost, failed }: SupervisorRun, { maxPerRun }: SupervisorPolicy): number {
+  return maxPerRun - recovered - lost - failed;
+}
+
+/** A crowd that expired together is recovered side by side, as far as the run has room (V1). */
+async function inGroups<Item>(
+  items: readonly Item[],
+  run: SupervisorRun,
+  deps: SupervisorDeps,
+  recoverOne: (item: Item) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  while (next < items.length && !isFull(run, deps)) {
+    const size = Math.min(deps.policy.concurrency, roomIn(run, deps.policy));
+    await Promise.all(items.slice(next, next + size).map(recoverOne));
+    next += size;
+  }
 }
 
 /** The window first, then whatever is older, then records without a deadline (V3). */
@@ -146,11 +168,6 @@ function noteOldest(page: RecordPage, run: SupervisorRun, { clock }: SupervisorD
   const deadlines = page.records.flatMap(({ record }) => record.completeBy ?? []);
   const ages = deadlines.map((completeBy) => msBetween(completeBy, clock.now()));
   run.oldestExpiredMs = Math.max(run.oldestExpiredMs, ...ages);
-}
-
-async function recoverCounted(seen: VersionedRecord, run: SupervisorRun, deps: SupervisorDeps): Promise<void> {
-  if (isFull(run, deps)) return;
-  await guarded(seen.record.orderId, run, deps, () => recoverInto(run, seen, deps));
 }
 
 async function recoverInto(run: SupervisorRun, seen: VersionedRecord, deps: SupervisorDeps): Promise<void> {

@@ -165,7 +165,14 @@ export function createOrderWorld(seed: number, faultProbability: number): OrderW
       await ignoringTransient(handleReply(reply, { ...depsOf(process), orchestrations }));
     },
     supervise: async (process) => {
-      const limits = { windowMs: 60_000, pageSize: 2, maxPerRun: 10, maxRequestCharge: 1_000, scanEveryMinutes: 1 };
+      const limits = {
+        windowMs: 60_000,
+        pageSize: 2,
+        maxPerRun: 10,
+        concurrency: 2,
+        maxRequestCharge: 1_000,
+        scanEveryMinutes: 1,
+      };
       const policy = { ...recoveryPolicy, ...limits };
       await ignoringTransient(recoverExpired({ ...depsOf(process), random, policy, lastScan: { at: undefined } }));
     },

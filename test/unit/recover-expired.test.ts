@@ -3,7 +3,6 @@ import { addMs } from '../../functions/contracts/timestamp.js';
 import { PermanentError, TransientError } from '../../functions/state/errors.js';
 import type { RecoveryIndex } from '../../functions/state/ports.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
-import { auditRecords } from '../../functions/supervisor/audit-records.js';
 import { handleHint } from '../../functions/supervisor/handle-hint.js';
 import { recoverExpired } from '../../functions/supervisor/recover-expired.js';
 import type { SupervisorDeps, SupervisorPolicy } from '../../functions/supervisor/recover-expired.js';
@@ -25,6 +24,7 @@ const policy: SupervisorPolicy = {
   windowMs: 60_000,
   pageSize: 3,
   maxPerRun: 100,
+  concurrency: 2,
   maxRequestCharge: 1_000,
   scanEveryMinutes: 1,
 };
@@ -107,6 +107,28 @@ describe('a run of the supervisor', () => {
     expect(await run({ maxPerRun: 4 })).toMatchObject({ recovered: 4 });
     expect(await run({ maxPerRun: 4 })).toMatchObject({ recovered: 4 });
     expect(await run({ maxPerRun: 4 })).toMatchObject({ recovered: 2 });
+  });
+
+  it('recovers a crowd side by side, so many at once as the setting says', async () => {
+    for (let number = 0; number < 6; number += 1) expired(`A-${number}`, 10_000 + number);
+    const { store } = deps;
+    const rounds: number[] = [];
+    let inFlight = 0;
+    const counting = {
+      ...store,
+      replaceIfUnchanged: async (...args: Parameters<typeof store.replaceIfUnchanged>) => {
+        inFlight += 1;
+        rounds.push(inFlight);
+        const result = await store.replaceIfUnchanged(...args);
+        inFlight -= 1;
+        return result;
+      },
+    };
+    const concurrency = 3;
+    expect(
+      await recoverExpired({ ...deps, store: counting, policy: { ...policy, pageSize: 6, concurrency } }),
+    ).toMatchObject({ recovered: 6 });
+    expect(rounds).toEqual([1, 2, 3, 1, 2, 3]);
   });
 
   it('stops when it has cost enough (V1, R107)', async () => {
@@ -294,28 +316,5 @@ describe('a hint', () => {
 
   it('that breaks its contract is refused', async () => {
     expect(await handleHint('{bad', deps)).toMatchObject({ reason: 'InvalidMessage' });
-  });
-});
-
-describe('the audit', () => {
-  it('names every document that no due date brings up (C11, C12, C42, C61)', async () => {
-    const strange: readonly Readonly<Record<string, unknown>>[] = [
-      { processState: 'processing' },
-      { processState: undefined },
-      { completeBy: 1767225600000 },
-      { completeBy: '20260101T000000Z' },
-      { lockedBy: '' },
-    ];
-    for (const [index, fields] of strange.entries()) database.put({ ...claimed(), id: `bad-${index}`, ...fields });
-    database.put(claimed());
-    expect(await auditRecords(deps, { pageSize: 2, maxPerRun: 100 })).toBe(strange.length);
-    expect(telemetry.alerts).toHaveLength(strange.length);
-    expect(telemetry.count('audit-run')).toBe(1);
-  });
-
-  it('is bounded', async () => {
-    for (let number = 0; number < 10; number += 1)
-      database.put({ ...claimed(), id: `bad-${number}`, processState: 'x' });
-    expect(await auditRecords(deps, { pageSize: 2, maxPerRun: 4 })).toBe(4);
   });
 });
