@@ -34,9 +34,12 @@ describe('the audit', () => {
     expect(telemetry.count('audit-run')).toBe(1);
   });
 
-  it('is bounded', async () => {
+  it('is bounded, and the next run goes on where it stopped', async () => {
     for (let number = 0; number < 10; number += 1)
-      database.put({ ...claimed(), id: `bad-${number}`, processState: 'x' });
-    expect(await auditRecords(deps, { pageSize: 2, maxPerRun: 4 })).toBe(4);
+      database.put({ ...claimed(), id: `many-${number}`, processState: 'x' });
+    for (const alerts of [4, 8, 10]) {
+      await auditRecords(deps, { pageSize: 2, maxPerRun: 4 });
+      expect(telemetry.alerts).toHaveLength(alerts);
+    }
   });
 });
