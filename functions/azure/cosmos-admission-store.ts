@@ -1,35 +1,64 @@
 import type { Database } from '@azure/cosmos';
 import type { ZodType } from 'zod';
 import { admissionSchema, intakePauseSchema } from '../state/admission.js';
+import type { IntakePause } from '../state/admission.js';
+import { TransientError } from '../state/errors.js';
 import type { AdmissionStore } from '../state/ports.js';
-import { cosmosError } from './errors.js';
+import { cosmosError, statusCodeOf } from './errors.js';
+
+const pauseId = 'intake-pause';
+
+/** More operators than this at the same moment: let the last ones ask again. */
+const maxRounds = 8;
 
 /** The control documents over the Cosmos DB container `control`: one the starter's, one the operator's. */
 export function createCosmosAdmissionStore(database: Database): AdmissionStore {
   const container = database.container('control');
 
-  const read = async <T>(id: string, schema: ZodType<T>): Promise<T | undefined> => {
+  const readVersion = async <T>(id: string, schema: ZodType<T>): Promise<{ content?: T; etag?: string }> => {
     try {
-      const response = await container.item(id, id).read();
-      const parsed = schema.safeParse(response.resource);
-      return parsed.success ? parsed.data : undefined;
+      const { resource } = await container.item(id, id).read<{ readonly id: string }>();
+      if (resource === undefined) return {};
+      const parsed = schema.safeParse(resource);
+      return { etag: resource._etag, ...(parsed.success ? { content: parsed.data } : {}) };
     } catch (error) {
       throw cosmosError(error);
     }
   };
 
-  const write = async (id: string, document: object): Promise<void> => {
+  /** Answers whether the document was still as read. */
+  const writeIfUnchanged = async (pause: IntakePause, etag: string | undefined): Promise<boolean> => {
+    const document = { ...pause, id: pauseId };
     try {
-      await container.items.upsert({ ...document, id });
+      if (etag === undefined) await container.items.create(document);
+      else {
+        const accessCondition = { type: 'IfMatch', condition: etag };
+        await container.item(pauseId, pauseId).replace(document, { accessCondition });
+      }
+      return true;
     } catch (error) {
+      if (statusCodeOf(error) === 409 || statusCodeOf(error) === 412) return false;
       throw cosmosError(error);
     }
   };
 
   return {
-    readAdmission: () => read('admission', admissionSchema),
-    writeAdmission: (admission) => write('admission', admission),
-    readPause: () => read('intake-pause', intakePauseSchema),
-    writePause: (pause) => write('intake-pause', pause),
+    readAdmission: async () => (await readVersion('admission', admissionSchema)).content,
+    writeAdmission: async (admission) => {
+      try {
+        await container.items.upsert({ ...admission, id: 'admission' });
+      } catch (error) {
+        throw cosmosError(error);
+      }
+    },
+    readPause: async () => (await readVersion(pauseId, intakePauseSchema)).content,
+    changePause: async (change) => {
+      for (let round = 0; round < maxRounds; round += 1) {
+        const { content, etag } = await readVersion(pauseId, intakePauseSchema);
+        const pause = change(content);
+        if (await writeIfUnchanged(pause, etag)) return pause;
+      }
+      throw new TransientError('state store: the operators’ word on intake keeps changing');
+    },
   };
 }

@@ -101,9 +101,10 @@ export async function setIntake(
   const parsed = requestSchema.safeParse(body);
   if (!parsed.success) return problem(400, 'BadRequest', 'send a JSON object with a reason of 1 to 500 characters');
   const decision = { isPaused, reason: parsed.data.reason, at: clock.now() };
-  const earlier = (await admission.readPause())?.history ?? [];
-  const pause = { ...decision, history: [...earlier, decision].slice(-historyLimit) };
-  await admission.writePause(pause);
+  const pause = await admission.changePause((stored) => ({
+    ...decision,
+    history: [...(stored?.history ?? []), decision].slice(-historyLimit),
+  }));
   return { status: 200, json: pause };
 }
 

@@ -94,7 +94,8 @@ export interface AdmissionStore {
   readAdmission(): Promise<Admission | undefined>;
   writeAdmission(admission: Admission): Promise<void>;
   readPause(): Promise<IntakePause | undefined>;
-  writePause(pause: IntakePause): Promise<void>;
+  /** Replaces the operator's word by what `change` makes of the stored one; nobody else's word gets lost meanwhile. */
+  changePause(change: (stored: IntakePause | undefined) => IntakePause): Promise<IntakePause>;
 }
 
 /** The orders database: what the customer ordered; an order never changes once stored. */

@@ -120,7 +120,10 @@ describe.each(deployments)('access in the %s deployment', (deployment) => {
     expect(actions('orders')).toEqual(['readMetadata', 'items/create', 'items/read']);
     const query = ['executeQuery', 'readChangeFeed'];
     expect(actions('order-state')).toEqual(['readMetadata', 'items/create', 'items/read', 'items/replace', ...query]);
-    expect(actions('control')).toEqual(['readMetadata', 'items/read', 'items/upsert']);
+    expect(actions('control')).toEqual([
+      'readMetadata',
+      ...['create', 'read', 'replace', 'upsert'].map((verb) => `items/${verb}`),
+    ]);
     expect(JSON.stringify(roles)).not.toMatch(/\*|throughput|items\/delete/);
   });
 

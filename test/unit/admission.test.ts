@@ -35,9 +35,9 @@ function memoryAdmissionStore(): AdmissionStore & { admission?: Admission; pause
       return Promise.resolve();
     },
     readPause: () => Promise.resolve(store.pause),
-    writePause: (pause) => {
-      store.pause = pause;
-      return Promise.resolve();
+    changePause: (change) => {
+      store.pause = change(store.pause);
+      return Promise.resolve(store.pause);
     },
   };
   return store;
