@@ -26,7 +26,7 @@ const usage = `Usage: npm run bench -- [name] [options]
   drain [--orders N] [--starters N] [--seconds N]       a backlog that waited for the starter
   detection                                             how long an expired step stays unnoticed
   kill [--orders N]                                     recovery after the host has died
-  soak [--minutes N]                                    memory under a steady load
+  soak [--minutes N]                                    memory under a steady load with retention
   --help`;
 
 const { values, positionals } = readArguments();
