@@ -4,6 +4,7 @@
  * Whoever makes a transition first sends what already waits in the outbox and lets its own write remove it: so only a
  * terminal state costs a write of its own for the outbox.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Decision, RefusalReason, Transition } from '../state/decision.js';
 import { TransientError } from '../state/errors.js';
 import type { Clock, StateStore, VersionedRecord } from '../state/ports.js';
@@ -41,12 +42,15 @@ export async function applyTransition<Input>(
 ): Promise<TransitionResult> {
   let seen = await deps.store.get(orderId);
   let isLatest = false;
+  let unanswered: StateRecord | undefined;
   for (let round = 0; round < maxRounds; round += 1) {
     if (seen === undefined) return { kind: 'missing' };
+    if (isOwnWrite(seen.record, unanswered)) return settled({ kind: 'alreadyDone' }, seen, deps);
     const decision = transition.decide(seen.record, input, deps.clock.now());
     if (decision.kind === 'write') {
-      const written = await (isLatest ? writeDecision : writeOrConflict)(deps, seen, decision);
-      if (written !== undefined) return { kind: 'applied', record: written, repeated: false };
+      const written = await (isLatest ? writeDecision : tryWriteDecision)(deps, seen, decision);
+      if (written === 'unanswered') unanswered = decision.record;
+      else if (written !== undefined) return { kind: 'applied', record: written, repeated: false };
     } else if (isLatest) {
       return settled(decision, seen, deps);
     }
@@ -57,16 +61,21 @@ export async function applyTransition<Input>(
   throw new TransientError(`${transition.name}: the record of ${orderId} keeps changing`);
 }
 
-/** A first write whose answer is lost counts as a conflict: reading back tells whether it was made (I2, T43). */
-async function writeOrConflict(
+/** What was read back is what was written last, by its entry in the history (I2). */
+function isOwnWrite(stored: StateRecord, unanswered: StateRecord | undefined): boolean {
+  return unanswered !== undefined && isDeepStrictEqual(stored.history.at(-1), unanswered.history.at(-1));
+}
+
+/** A first write may remain without an answer: reading back tells whether it was made (I2, T43). */
+async function tryWriteDecision(
   deps: TransitionDeps,
   seen: VersionedRecord,
   decision: Extract<Decision, { kind: 'write' }>,
-): Promise<StateRecord | undefined> {
+): Promise<StateRecord | 'unanswered' | undefined> {
   try {
     return await writeDecision(deps, seen, decision);
   } catch (error) {
-    if (error instanceof TransientError) return undefined;
+    if (error instanceof TransientError) return 'unanswered';
     throw error;
   }
 }

@@ -129,7 +129,7 @@ describe('applyTransition', () => {
     };
     const recoverOnce = (): Promise<TransitionResult> =>
       applyTransition(using, 'A-1', recover, { ...input, jitter: 0 });
-    expect(await recoverOnce()).toMatchObject({ kind: 'refused' });
+    expect(await recoverOnce()).toMatchObject({ kind: 'applied', repeated: true });
     expect(await recoverOnce()).toMatchObject({ kind: 'refused' });
     expect(database.record('A-1').failureCount).toBe(1);
   });

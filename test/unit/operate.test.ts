@@ -5,6 +5,7 @@ import type { OperatorAnswer, OperatorDeps, OperatorVerb } from '../../functions
 import { hintSupervisor } from '../../functions/scheduler/hint-supervisor.js';
 import { purgeHistory } from '../../functions/scheduler/purge-history.js';
 import { advanced, claimed, compensatingRecord, failedRecord, processedRecord, replyTo } from '../support/builders.js';
+import { faultAt, faultyStore } from '../support/faulty.js';
 import { createManualClock, startOfTime } from '../support/manual-clock.js';
 import { createMemoryStateDatabase, createMemoryStateStore } from '../support/memory-stores.js';
 import type { MemoryStateDatabase } from '../support/memory-stores.js';
@@ -47,6 +48,13 @@ describe('an operator', () => {
       budget: { allowed: 60 },
       expiresAt: addMs(startOfTime, 60_000),
     });
+    expect(database.record('A-1').history.filter(({ actor }) => actor === 'operator')).toHaveLength(1);
+  });
+
+  it('is told that it is done although the store’s answer was lost, and it was done once (I2, T43)', async () => {
+    database.put(failedRecord());
+    deps = { ...deps, store: faultyStore(deps.store, faultAt('replaceIfUnchanged', { 0: 'lostAcknowledgement' })) };
+    expect(await act('resubmit')).toMatchObject({ status: 200, json: { processState: 'Pending' } });
     expect(database.record('A-1').history.filter(({ actor }) => actor === 'operator')).toHaveLength(1);
   });
 
