@@ -82,9 +82,9 @@ function applyVerb(
     case 'compensate':
       return applyTransition(deps, orderId, compensate, { reason, expiresAt });
     case 'retry-undo':
-      return applyTransition(deps, orderId, retryUndo, { reason, stepId });
+      return applyTransition(deps, orderId, retryUndo, { reason, stepId, expiresAt });
     case 'skip-undo':
-      return applyTransition(deps, orderId, skipUndo, { reason, stepId });
+      return applyTransition(deps, orderId, skipUndo, { reason, stepId, expiresAt });
     case 'abandon':
       return applyTransition(deps, orderId, abandon, { reason });
   }

@@ -49,22 +49,20 @@ export const compensate: Transition<Pick<OperatorInput, 'reason' | 'expiresAt'>>
     const compensation = record.compensation.map((entry) =>
       entry.state === 'Failed' ? { ...entry, state: 'Recorded' as const } : entry,
     );
-    const { expiresAt } = input;
-    const fields = { ...freed(now), compensation, expiresAt };
+    const fields = { ...freed(input, now), compensation };
     return write(
       moved(record, { actor: 'operator', to: 'Compensating', note: `compensate: ${input.reason}`, fields }, now),
     );
   },
 };
 
-/** To be claimed anew for undoing. */
-function freed(now: Timestamp): Partial<StateRecord> {
-  return { lockedBy: null, completeBy: null, notBefore: now, compensationFailureCount: 0 };
+/** To be claimed anew for undoing, with as much time to wait for the remote service as a new order has. */
+function freed({ expiresAt }: Pick<OperatorInput, 'expiresAt'>, now: Timestamp): Partial<StateRecord> {
+  return { lockedBy: null, completeBy: null, notBefore: now, compensationFailureCount: 0, expiresAt };
 }
 
 /** One entry of the compensation log whose undo is not finished. */
-export interface UndoInput {
-  readonly reason: string;
+export interface UndoInput extends Pick<OperatorInput, 'reason' | 'expiresAt'> {
   readonly stepId: string;
 }
 
@@ -80,13 +78,19 @@ export const retryUndo: Transition<UndoInput> = {
   actor: 'operator',
   from: ['CompensationFailed'],
   to: ['Compensating'],
-  decide: (record, { stepId, reason }, now) => {
+  decide: (record, input, now) => {
+    const { stepId, reason } = input;
     if (!hasUnfinishedUndo(record, stepId)) return refused('wrongState');
     const again = withCompensation(record, stepId, { state: 'Recorded' });
     return write(
       moved(
         again,
-        { actor: 'operator', to: 'Compensating', note: `retry undo of ${stepId}: ${reason}`, fields: freed(now) },
+        {
+          actor: 'operator',
+          to: 'Compensating',
+          note: `retry undo of ${stepId}: ${reason}`,
+          fields: freed(input, now),
+        },
         now,
       ),
     );
@@ -99,14 +103,15 @@ export const skipUndo: Transition<UndoInput> = {
   actor: 'operator',
   from: ['CompensationFailed'],
   to: ['CompensationFailed', 'Compensating', 'Compensated'],
-  decide: (record, { stepId, reason }, now) => {
+  decide: (record, input, now) => {
+    const { stepId, reason } = input;
     if (!hasUnfinishedUndo(record, stepId)) return refused('wrongState');
     const skipped = withCompensation(record, stepId, { state: 'Skipped' });
     const note = `skip undo of ${stepId}: ${reason}`;
     const othersFailed = skipped.compensation.some((entry) => entry.state === 'Failed');
     if (othersFailed) return write(moved(skipped, { actor: 'operator', to: 'CompensationFailed', note }, now));
     if (openCompensation(skipped).length === 0) return write(undone(skipped, now, { actor: 'operator', note }));
-    return write(moved(skipped, { actor: 'operator', to: 'Compensating', note, fields: freed(now) }, now));
+    return write(moved(skipped, { actor: 'operator', to: 'Compensating', note, fields: freed(input, now) }, now));
   },
 };
 

@@ -16,7 +16,8 @@ import {
 import { startOfTime } from '../support/manual-clock.js';
 
 const reason = 'card was replaced';
-const input = { reason, budgetGrant: 30, expiresAt: addMs(startOfTime, 86_400_000) };
+const expiresAt = addMs(startOfTime, 86_400_000);
+const input = { reason, budgetGrant: 30, expiresAt };
 
 /** The undo of the payment failed for good. */
 function undoFailed(): StateRecord {
@@ -95,6 +96,13 @@ describe('compensate', () => {
     expect(advanced(claimed(record)).compensation[0]).toMatchObject({ state: 'Running', requestId: 'A-1.2.payment' });
   });
 
+  it('gives the undo new time, and leaves who and why in the history', () => {
+    const record = apply({ ...failedRecord(), expiresAt: startOfTime }, compensate, input);
+    expect(record.expiresAt).toBe(expiresAt);
+    const trace = { actor: 'operator', to: 'Compensating', note: `compensate: ${reason}` };
+    expect(record.history.at(-1)).toMatchObject(trace);
+  });
+
   it('tries failed undos again (T76, C51)', () => {
     const record = apply({ ...undoFailed(), compensationFailureCount: 2 }, compensate, input);
     expect(record.compensation[0]?.state).toBe('Recorded');
@@ -113,9 +121,23 @@ describe('compensate', () => {
 
 describe('retryUndo', () => {
   it('tries the failed undo of one step again', () => {
-    const record = apply(twoUndosFailed(), retryUndo, { reason, stepId: 'inventory' });
+    const record = apply(twoUndosFailed(), retryUndo, { reason, stepId: 'inventory', expiresAt });
     expect(record.processState).toBe('Compensating');
     expect(record.compensation.map(({ state }) => state)).toEqual(['Failed', 'Recorded', 'Skipped']);
+  });
+
+  it('has time to wait for a remote service that is away, however old the order is (T67, T68)', () => {
+    const old = { ...undoFailed(), expiresAt: addMs(startOfTime, -1) };
+    const again = advanced(claimed(apply(old, retryUndo, { reason, stepId: 'payment', expiresAt })));
+    const deferred = advanced(again, { ...replyTo(again, 'deferred'), retryAfterMs: 1_000 });
+    expect(deferred).toMatchObject({ processState: 'Compensating', lockedBy: null, expiresAt });
+    expect(deferred.compensation[0]?.state).toBe('Recorded');
+  });
+
+  it('leaves who and why in the history', () => {
+    const record = apply(undoFailed(), retryUndo, { reason, stepId: 'payment', expiresAt });
+    const trace = { actor: 'operator', to: 'Compensating', note: `retry undo of payment: ${reason}` };
+    expect(record.history.at(-1)).toMatchObject(trace);
   });
 
   it.each([
@@ -124,14 +146,17 @@ describe('retryUndo', () => {
     ['the order is still being undone', compensatingRecord(), 'payment'],
   ])('is refused when %s', (_name, record, stepId) => {
     for (const verb of [retryUndo, skipUndo]) {
-      expect(verb.decide(record, { reason, stepId }, startOfTime)).toEqual({ kind: 'refused', reason: 'wrongState' });
+      expect(verb.decide(record, { reason, stepId, expiresAt }, startOfTime)).toEqual({
+        kind: 'refused',
+        reason: 'wrongState',
+      });
     }
   });
 });
 
 describe('skipUndo', () => {
   it('ends the order when no other undo is open', () => {
-    const record = apply(undoFailed(), skipUndo, { reason, stepId: 'payment' });
+    const record = apply(undoFailed(), skipUndo, { reason, stepId: 'payment', expiresAt });
     expect(record.processState).toBe('Compensated');
     expect(record.compensation[0]?.state).toBe('Skipped');
     expect(record.history.some(({ note }) => note.includes(reason))).toBe(true);
@@ -139,7 +164,7 @@ describe('skipUndo', () => {
 
   it('leaves the order in CompensationFailed while another undo is failed, without a second status', () => {
     const before = twoUndosFailed();
-    const record = apply(before, skipUndo, { reason, stepId: 'payment' });
+    const record = apply(before, skipUndo, { reason, stepId: 'payment', expiresAt });
     expect(record.processState).toBe('CompensationFailed');
     expect(record.outbox).toEqual(before.outbox);
   });
@@ -149,8 +174,8 @@ describe('skipUndo', () => {
     const compensation = before.compensation.map((entry) =>
       entry.stepId === 'inventory' ? { ...entry, state: 'Recorded' as const } : entry,
     );
-    const record = apply({ ...before, compensation }, skipUndo, { reason, stepId: 'payment' });
-    expect(record).toMatchObject({ processState: 'Compensating', lockedBy: null });
+    const record = apply({ ...before, compensation }, skipUndo, { reason, stepId: 'payment', expiresAt });
+    expect(record).toMatchObject({ processState: 'Compensating', lockedBy: null, expiresAt });
   });
 });
 
@@ -172,6 +197,12 @@ describe('abandon', () => {
 
   it('tells the application nothing new about an order that has failed before', () => {
     expect(apply(failedRecord(), abandon, { reason }).outbox).toEqual(failedRecord().outbox);
+  });
+
+  it('that comes twice leaves one entry in the history (I2)', () => {
+    const abandoned = apply(advanced(claimed()), abandon, { reason });
+    expect(abandoned.history.at(-1)).toMatchObject({ actor: 'operator', note: `Abandoned: ${reason}` });
+    expect(abandon.decide(abandoned, { reason }, startOfTime)).toEqual({ kind: 'alreadyDone' });
   });
 
   it('is refused for a processed order', () => {
