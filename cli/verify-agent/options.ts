@@ -42,8 +42,9 @@ Checks an agent behind a request and a reply queue against docs/bring-your-own-a
   --json                  the result as JSON
   --help
 
-Nobody else may receive from the reply queue meanwhile: turn the app's function off with the setting
-AzureWebJobs.agent-reply-<agent>.Disabled=true, or give the agent a reply queue of its own for this.
+Nobody else may receive from the reply queue meanwhile: start the local stack without the app (npm run local -- --no-host),
+turn the app's function off in Azure with the setting AzureWebJobs.agent-reply-<agent>.Disabled=true, or give the agent
+a reply queue of its own for this.
 Exit code: 0 all passed, 1 something failed, 2 wrong usage or it could not be run.`;
 
 const options = {

@@ -75,8 +75,9 @@ async function check(
   screen.draw([]);
   if (await link.doRepliesStay()) return results;
   throw new CommandError(
-    `Somebody else receives from ${queues.replies}, so nothing can be told. Turn off the app's function ` +
-      '(AzureWebJobs.agent-reply-<agent>.Disabled=true), or give the agent a reply queue of its own.',
+    `Somebody else receives from ${queues.replies}, so nothing can be told. On the local stack, leave the app out ` +
+      '(npm run local -- --no-host); in Azure, turn off its function (AzureWebJobs.agent-reply-<agent>.Disabled=true), ' +
+      'or give the agent a reply queue of its own.',
   );
 }
 
