@@ -137,6 +137,7 @@ function depsOf(stack: Stack, { client }: OrderRecords, bus: ServiceBusClient): 
     sender: createQueueSender(() => bus),
     orchestrations: orchestrationsOf(stack),
     random: Math.random,
+    debt: { toNormal: 0 },
     clock: { now: () => new Date().toISOString() },
     telemetry: { event: () => undefined, alert: () => undefined },
     policy: {

@@ -75,6 +75,9 @@ export const clock: Clock = { now: () => toTimestamp(new Date()) };
 
 let built: Services | undefined;
 
+/** What this process's runs of the starter owe to normal priority. */
+const debt: StarterDeps['debt'] = { toNormal: 0 };
+
 /** When this process last scanned all records. */
 const lastScan: SupervisorDeps['lastScan'] = { at: undefined };
 
@@ -130,6 +133,7 @@ export function starterDeps(context: InvocationContext): StarterDeps {
     ...transitionDeps(context),
     orchestrations: createDurableOrchestrations(context, durableNames.orchestrator),
     random: Math.random,
+    debt,
     policy: {
       claimLeaseMs: config.CLAIM_LEASE_MS,
       releaseBackoffMs: config.RELEASE_BACKOFF_MS,

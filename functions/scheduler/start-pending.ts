@@ -26,6 +26,8 @@ export interface StarterDeps extends TransitionDeps {
   readonly policy: StarterPolicy;
   /** From 0 to 1, as `Math.random`. */
   readonly random: () => number;
+  /** The part of an order, 0 to 1, by which normal priority has had less than its share of this process's runs (R63). */
+  readonly debt: { toNormal: number };
 }
 
 /** Settings of the starter; times in milliseconds. */
@@ -73,7 +75,7 @@ interface Slice {
  */
 export async function startPending(capacity: number, deps: StarterDeps): Promise<StarterRun> {
   const run = { started: 0, lost: 0, released: 0, failed: 0, oldestPendingMs: 0 };
-  for (const slice of slicesOf(capacity, run, deps.policy)) {
+  for (const slice of slicesOf(capacity, run, deps)) {
     await startSlice(slice, run, deps);
     if (run.released > 0) break; // P3
   }
@@ -82,15 +84,20 @@ export async function startPending(capacity: number, deps: StarterDeps): Promise
 
 /**
  * Undo comes first and needs no room: its orders are in flight already. Then high priority, which leaves a share to
- * normal orders so that they never starve (R63), then whatever room is left.
+ * normal orders so that they never starve (R63), then whatever room is left. A share of less than one order is owed until
+ * it makes a whole one: else normal orders would get nothing of many runs with little room.
  */
-function* slicesOf(capacity: number, run: StarterRun, policy: StarterPolicy): Generator<Slice> {
+function* slicesOf(capacity: number, run: StarterRun, { policy, debt }: StarterDeps): Generator<Slice> {
   yield { query: { state: 'Compensating' }, limit: policy.maxPerRun };
   const before = run.started;
   const room = Math.max(0, Math.min(capacity, policy.maxPerRun));
   const left = (): number => room - (run.started - before);
   const high = { state: 'Pending', priority: 'high' } as const;
-  yield { query: high, limit: Math.ceil(room * (1 - policy.normalShare)) };
+  const dueToNormal = debt.toNormal + room * policy.normalShare;
+  const keptForNormal = Math.floor(dueToNormal);
+  yield { query: high, limit: room - keptForNormal };
+  const isContended = left() === keptForNormal;
+  debt.toNormal = isContended ? dueToNormal - keptForNormal : 0;
   yield { query: { state: 'Pending', priority: 'normal' }, limit: left() };
   yield { query: high, limit: left() };
 }

@@ -16,6 +16,7 @@ export function runSecondStarter(app: App): Promise<StarterRun> {
     sender: createQueueSender(() => app.bus),
     orchestrations: orchestrationsOf(app),
     random: Math.random,
+    debt: { toNormal: 0 },
     clock: { now: () => new Date().toISOString() },
     telemetry: { event: () => undefined, alert: () => undefined },
     policy: {

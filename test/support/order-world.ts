@@ -75,6 +75,7 @@ const processCount = 3;
 /** Creates a world whose stores fail with the given probability, the same way for the same seed. */
 export function createOrderWorld(seed: number, faultProbability: number): OrderWorld {
   const random = seededRandom(seed);
+  const debt = { toNormal: 0 };
   const clock = createManualClock();
   const database = createMemoryStateDatabase();
   const orders = createMemoryOrdersDatabase();
@@ -144,7 +145,7 @@ export function createOrderWorld(seed: number, faultProbability: number): OrderW
         concurrency: 2,
         normalShare: 0.2,
       };
-      await ignoringTransient(startPending(10, { ...depsOf(process), orchestrations, random, policy }));
+      await ignoringTransient(startPending(10, { ...depsOf(process), orchestrations, random, debt, policy }));
     },
     turn: async (process, attempt, behaviour) => {
       const deps = { ...depsOf(process), policy: { stepDeadlineMs } };

@@ -40,6 +40,7 @@ beforeEach(() => {
     telemetry: createRecordingTelemetry(),
     orchestrations: createRecordingOrchestrations(),
     random: seededRandom(1),
+    debt: { toNormal: 0 },
     policy,
   };
 });
@@ -111,6 +112,24 @@ describe('a run of the starter', () => {
     expect(high).toHaveLength(6);
     expect(deps.orchestrations.started).toHaveLength(8);
     expect(deps.orchestrations.started.slice(0, 6)).toEqual(high);
+  });
+
+  it('leaves normal orders their share over many runs with room for one (R63)', async () => {
+    for (let number = 0; number < 8; number += 1) {
+      waiting(`high-${number}`, { priority: 'high' });
+      waiting(`normal-${number}`);
+    }
+    for (let count = 0; count < 8; count += 1) await run(1);
+    const priorities = deps.orchestrations.started.map((id) => id.split('-')[0]);
+    expect(priorities).toEqual(['high', 'high', 'high', 'normal', 'high', 'high', 'high', 'normal']);
+  });
+
+  it('owes normal orders nothing for runs in which no high priority was in their way (R63)', async () => {
+    for (let count = 0; count < 3; count += 1) await run(1);
+    waiting('high', { priority: 'high' });
+    waiting('normal');
+    await run(1);
+    expect(deps.orchestrations.started).toEqual(['high.1']);
   });
 
   it('gives the room that one priority does not use to the other', async () => {
