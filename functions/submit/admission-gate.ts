@@ -23,15 +23,24 @@ export function createAdmissionGate(
   let admission: Admission | undefined;
   let readAt: Timestamp | undefined;
   let startsLeft = maxInFlight;
+  let reading: Promise<void> | undefined;
 
-  const refresh = async (): Promise<void> => {
+  const read = async (): Promise<void> => {
     const now = clock.now();
-    if (readAt !== undefined && msBetween(readAt, now) < refreshMs) return;
-    readAt = now;
     const latest = await store.readAdmission();
+    readAt = now;
     if (latest?.at === admission?.at && admission !== undefined) return;
     admission = latest;
     startsLeft = maxInFlight - (latest === undefined ? 0 : latest.pending + latest.inFlight);
+  };
+
+  /** Messages that come at the same time wait for one read: none of them passes on what is not known yet. */
+  const refresh = async (): Promise<void> => {
+    if (readAt !== undefined && msBetween(readAt, clock.now()) < refreshMs) return;
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    await reading;
   };
 
   return {

@@ -3,6 +3,7 @@ import { setIntake } from '../../functions/operator/operate.js';
 import { refreshAdmission } from '../../functions/scheduler/refresh-admission.js';
 import { nextIntakeMode } from '../../functions/state/admission.js';
 import type { Admission, IntakePause } from '../../functions/state/admission.js';
+import { TransientError } from '../../functions/state/errors.js';
 import type { AdmissionStore } from '../../functions/state/ports.js';
 import { createAdmissionGate } from '../../functions/submit/admission-gate.js';
 import type { AdmissionGate } from '../../functions/submit/admission-gate.js';
@@ -114,6 +115,31 @@ describe('the gate of submit', () => {
 
   it('is open while nothing is known yet', async () => {
     expect(await gateOver(memoryAdmissionStore(), createManualClock()).mode()).toBe('open');
+  });
+
+  it('is closed to all messages that come at once when a new process finds intake closed (T52)', async () => {
+    const admission = memoryAdmissionStore();
+    await admission.writeAdmission({ mode: 'closed', pending: 100, inFlight: 0, at: startOfTime });
+    const readAdmission: AdmissionStore['readAdmission'] = async () => {
+      await new Promise(setImmediate);
+      return admission.readAdmission();
+    };
+    const gate = gateOver({ ...admission, readAdmission }, createManualClock());
+    const modes = await Promise.all(Array.from({ length: 5 }, () => gate.mode()));
+    expect(modes).toEqual(Array.from({ length: 5 }, () => 'closed'));
+    expect(admission.reads).toBe(1);
+  });
+
+  it('lets nobody pass while the control document can’t be read, and asks again', async () => {
+    const admission = memoryAdmissionStore();
+    await admission.writeAdmission({ mode: 'closed', pending: 100, inFlight: 0, at: startOfTime });
+    let isDown = true;
+    const readAdmission: AdmissionStore['readAdmission'] = () =>
+      isDown ? Promise.reject(new TransientError('no answer')) : admission.readAdmission();
+    const gate = gateOver({ ...admission, readAdmission }, createManualClock());
+    for (let count = 0; count < 2; count += 1) await expect(gate.mode()).rejects.toBeInstanceOf(TransientError);
+    isDown = false;
+    expect(await gate.mode()).toBe('closed');
   });
 
   it('reads the control document at most once in its time', async () => {

@@ -161,6 +161,7 @@ describe('admission', () => {
     expect(await submit(orderMessage())).toEqual({ kind: 'turnedAway', orderId: 'A-1' });
     expect(await orders.get('A-1')).toBeUndefined();
     expect(sender.queued('status-web-shop')[0]?.body).toMatchObject({ status: 'OrderRejected', retryAfterMs: 30_000 });
+    expect(telemetry.count('order-turned-away')).toBe(1);
   });
 
   it('that is closed does not touch what was accepted before (AD2)', async () => {
