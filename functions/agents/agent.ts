@@ -9,7 +9,7 @@
  * G5 *Deferred* is answered only when this request has made no call: nothing was done (T67).
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { maxReplyMessageLength } from '../contracts/agent-reply.js';
+import { maxReplyMessageLength, maxResultTextLength } from '../contracts/agent-reply.js';
 import type { AgentReply } from '../contracts/agent-reply.js';
 import type { AgentRequest } from '../contracts/agent-request.js';
 import { msBetween } from '../contracts/timestamp.js';
@@ -50,13 +50,14 @@ export async function serveRequest(agent: Agent, work: Work, deps: AgentDeps): P
   const outcome = await callWithinAllowance(agent, work, deps);
   const { orderId, attempt, stepId } = request;
   const isDefinite = outcome.kind !== 'unknown' && outcome.kind !== 'fenced';
+  const reply = isDefinite ? toReply(request, outcome) : undefined; // G3
   deps.telemetry.event(isDefinite ? 'agent-replied' : 'agent-silent', {
     orderId,
     attempt,
     stepId,
-    outcome: outcome.kind,
+    outcome: reply?.outcome ?? outcome.kind,
   });
-  return isDefinite ? toReply(request, outcome) : undefined; // G3
+  return reply;
 }
 
 async function callWithinAllowance(
@@ -85,6 +86,17 @@ function cut(message: string): string {
   return message.slice(0, maxReplyMessageLength);
 }
 
+/**
+ * A reference that is too long to travel is never lost in silence: the step has an effect, so an operator must look (T27).
+ * Nobody reads the reference of an undo.
+ */
+function success({ action }: AgentRequest, reference: string): Pick<AgentReply, 'outcome' | 'result' | 'error'> {
+  if (reference.length <= maxResultTextLength) return { outcome: 'succeeded', result: { reference } };
+  if (action === 'undo') return { outcome: 'succeeded' };
+  const message = `done, but its reference has ${reference.length} characters; ${maxResultTextLength} may travel`;
+  return { outcome: 'failed', error: { code: 'ResultTooLarge', message } };
+}
+
 type Definite = Exclude<RequestOutcome, { kind: 'unknown' | 'fenced' }>;
 
 function toReply(request: AgentRequest, outcome: Definite): AgentReply {
@@ -92,7 +104,7 @@ function toReply(request: AgentRequest, outcome: Definite): AgentReply {
   const ids = { schemaVersion: 1, requestId, replyToken, orderId, attempt, stepId } as const;
   switch (outcome.kind) {
     case 'succeeded':
-      return { ...ids, outcome: 'succeeded', result: { reference: outcome.reference } };
+      return { ...ids, ...success(request, outcome.reference) };
     case 'deferred':
       return { ...ids, outcome: 'deferred', retryAfterMs: outcome.retryAfterMs };
     case 'refused':

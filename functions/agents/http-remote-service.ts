@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RemoteOutcome, RemoteService } from './remote-service.js';
 
 const answerSchema = z.object({
-  reference: z.string().max(200).optional(),
+  reference: z.string().optional(),
   code: z
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9]{0,63}$/)

@@ -11,9 +11,12 @@ import type { Parsed } from './rejection.js';
 /** Longest error message that travels in a reply, in characters. */
 export const maxReplyMessageLength = 500;
 
+/** Longest text in a result, in characters. */
+export const maxResultTextLength = 256;
+
 /** A small flat object of references (T27): what does not fit belongs into a store of the agent's own. */
 const stepResultSchema = z
-  .record(z.string().max(64), z.union([z.string().max(256), z.number(), z.boolean()]))
+  .record(z.string().max(64), z.union([z.string().max(maxResultTextLength), z.number(), z.boolean()]))
   .refine((result) => Object.keys(result).length <= 20, 'expected at most 20 fields');
 
 const stepErrorSchema = z.object({

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { serveRequest } from '../../functions/agents/agent.js';
 import type { AgentDeps } from '../../functions/agents/agent.js';
 import { createCircuitBreaker } from '../../functions/agents/circuit-breaker.js';
@@ -14,6 +14,16 @@ import { addMs } from '../../functions/contracts/timestamp.js';
 import { createManualClock, startOfTime } from '../support/manual-clock.js';
 import type { ManualClock } from '../support/manual-clock.js';
 import { createRecordingSender, createRecordingTelemetry } from '../support/recording.js';
+
+const waits = vi.hoisted((): number[] => []);
+
+/** Waits between calls are noted and pass at once. */
+vi.mock('node:timers/promises', () => ({
+  setTimeout: (ms: number) => {
+    waits.push(ms);
+    return Promise.resolve();
+  },
+}));
 
 const request: AgentRequest = {
   schemaVersion: 1,
@@ -40,6 +50,7 @@ let clock: ManualClock;
 let telemetry: ReturnType<typeof createRecordingTelemetry>;
 
 beforeEach(() => {
+  waits.length = 0;
   calls = [];
   clock = createManualClock();
   telemetry = createRecordingTelemetry();
@@ -125,6 +136,33 @@ describe('an agent', () => {
     expect(calls).toHaveLength(1);
   });
 
+  it('looks at its deadline after it has waited, not before (G1, R25)', async () => {
+    const random = (): number => {
+      clock.advance(4_000);
+      return 0;
+    };
+    await serve({ ...depsWith([unknown]), random });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('waits longer before each further call by jitter, so that agents do not call in step (R22)', async () => {
+    const shares = [0, 0.25];
+    await serve({ ...depsWith([unknown]), retryDelayMs: 200, random: () => shares.shift() ?? 1 }, { callAllowance: 4 });
+    expect(waits).toEqual([200, 250, 400]);
+  });
+
+  it('gives a running call up at the deadline, and says nothing of it (R25, T23)', async () => {
+    const untilGivenUp = (_call: RemoteCall, signal: AbortSignal): Promise<RemoteOutcome> =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => {
+          clock.advance(10);
+          resolve(unknown);
+        });
+      });
+    const deps = { ...depsWith([]), remote: { call: untilGivenUp } };
+    expect(await serve(deps, { completeBy: addMs(startOfTime, 10) })).toBeUndefined();
+  });
+
   it('that was late to receive starts nothing, whichever way its clock is wrong (C47)', async () => {
     clock.advance(300_000);
     await serve(depsWith([succeeded]));
@@ -134,6 +172,17 @@ describe('an agent', () => {
   it('cuts the words of its remote service before they travel (T27, C37)', async () => {
     const reply = await serve(depsWith([{ ...refused, message: 'm'.repeat(100_000) }]));
     expect(reply?.error?.message).toHaveLength(maxReplyMessageLength);
+  });
+
+  it.each([
+    ['do', 256, 'succeeded', undefined],
+    ['do', 257, 'failed', 'ResultTooLarge'],
+    ['undo', 257, 'succeeded', undefined],
+  ] as const)('answers a %s whose reference has %d characters as %s (T27)', async (action, length, outcome, code) => {
+    const reply = await serve(depsWith([{ ...succeeded, reference: 'r'.repeat(length) }]), { action });
+    expect(agentReplySchema.parse(reply)).toMatchObject({ outcome });
+    expect(reply?.error?.code).toBe(code);
+    expect(telemetry.events.at(-1)?.fields).toMatchObject({ outcome });
   });
 
   it('turns a request into the operation of its remote service, and an undo into the other', () => {
@@ -166,6 +215,12 @@ describe('an agent whose circuit is open', () => {
 
   it('says nothing when an earlier delivery may have called (G5, U1)', async () => {
     expect(await serve(open(), {}, false)).toBeUndefined();
+  });
+
+  it('is not what a definite no leads to: the remote service is well (R119)', async () => {
+    const breaker = createCircuitBreaker(clock, { failureThreshold: 1, openMs: 60_000 });
+    for (let count = 0; count < 3; count += 1) await serve({ ...depsWith([refused]), breaker });
+    expect(breaker.tryPass()).toEqual({ kind: 'pass' });
   });
 
   it('says nothing when this very request has called (G5)', async () => {

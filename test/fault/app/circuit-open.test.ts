@@ -12,6 +12,19 @@ describe('a remote service that is down for a while', () => {
   });
   afterAll(() => app.stop());
 
+  it('has a circuit of its own: other remote services are called meanwhile (R119)', async () => {
+    const down = { status: 503, code: 'Down' };
+    app.remote.script({ orderId: 'no-shipping', service: 'shipping', disturbance: down, times: 2 });
+    await submit(app, 'no-shipping');
+    await eventually(() => {
+      expect(app.log.events('agent-silent', 'no-shipping')).toHaveLength(1);
+    });
+    await submit(app, 'paid-meanwhile');
+    const { steps } = await expectProcessed(app, 'paid-meanwhile');
+    expect(steps[0]?.requestId).toBe('paid-meanwhile.1.payment');
+    await expectProcessed(app, 'no-shipping');
+  });
+
   it('is left alone; orders that come meanwhile wait without using up an attempt (T67)', async () => {
     app.remote.script({ orderId: 'unlucky', service: 'payment', disturbance: { status: 503, code: 'Down' }, times: 2 });
     await submit(app, 'unlucky');
