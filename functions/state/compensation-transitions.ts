@@ -12,6 +12,7 @@ import type { AdvanceInput, StepReply } from './advance-input.js';
 import { alreadyDone, refused, write } from './decision.js';
 import type { Decision } from './decision.js';
 import { gaveUp, undone } from './endings.js';
+import { findStep } from './order-workflow.js';
 import { moved, openCompensation, withCompensation } from './record-edits.js';
 import type { StateRecord } from './state-record.js';
 
@@ -47,7 +48,8 @@ function startNextUndo(record: StateRecord, input: AdvanceInput, now: Timestamp)
   const requestId = agentRequestId(record.orderId, record.attempt, next.stepId);
   if (next.requestId === requestId && next.state === 'Running') return alreadyDone;
   const running = withCompensation(record, next.stepId, { state: 'Running', requestId });
-  const fields = { completeBy: addMs(now, input.stepDeadlineMs) };
+  const deadlineShare = findStep(input.workflow, next.stepId)?.deadlineShare ?? 1;
+  const fields = { completeBy: addMs(now, input.stepDeadlineMs * deadlineShare) };
   const note = `${next.action} of ${next.stepId} started`;
   return write(moved(running, { actor: 'orchestrator', to: 'Compensating', note, fields }, now));
 }

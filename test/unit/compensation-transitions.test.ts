@@ -10,6 +10,7 @@ import {
   compensatingRecord,
   replyTo,
   stepDeadlineMs,
+  workflowV1,
 } from '../support/builders.js';
 import { startOfTime } from '../support/manual-clock.js';
 
@@ -29,6 +30,13 @@ describe('an undo', () => {
     expect(entriesOf(record)).toEqual(['payment Recorded', 'inventory Running', 'shipping Skipped']);
     expect(record.compensation[1]?.requestId).toBe('A-1.2.inventory');
     expect(record.completeBy).toBe(addMs(startOfTime, stepDeadlineMs));
+  });
+
+  it('may take as long as its step may', () => {
+    const steps = workflowV1.steps.map((step) => ({ ...step, deadlineShare: 3 }));
+    const record = claimed(twoToUndo());
+    const input = { ...advanceInput(record), workflow: { ...workflowV1, steps } };
+    expect(apply(record, advance, input).completeBy).toBe(addMs(startOfTime, 3 * stepDeadlineMs));
   });
 
   it('goes on in reverse order and ends Compensated with a status (R43, R44, R46)', () => {
@@ -63,6 +71,7 @@ describe('an undo', () => {
   it.each(['failed', 'refused'] as const)('that is %s does not keep the others from being undone (U2)', (outcome) => {
     const second = advanced(undoing(), replyTo(undoing(), outcome));
     expect(entriesOf(second)).toEqual(['payment Running', 'inventory Failed', 'shipping Skipped']);
+    expect(second.compensation[1]).toMatchObject({ error: replyTo(undoing(), outcome).error });
     const record = advanced(second, {});
     expect(record).toMatchObject({
       processState: 'CompensationFailed',

@@ -44,6 +44,13 @@ describe('the ledger of the simulated remote services', () => {
     expect(entry()).toMatchObject({ undo: { key: 'A-1.payment.undo' } });
   });
 
+  it('has one undo, however often it is asked for (L1, R57)', async () => {
+    await call();
+    for (const token of [2, 2, 3])
+      expect(await recordEffect(ledger, { ...refund, token })).toMatchObject({ kind: 'done' });
+    expect(entry()).toMatchObject({ undo: { key: 'A-1.payment.undo', token: 2 }, furtherKeys: [] });
+  });
+
   it('takes an undo of what was never done, which stays undone (T73)', async () => {
     expect(await recordEffect(ledger, refund)).toMatchObject({ kind: 'done' });
     expect(await call({ token: 2 })).toEqual({ kind: 'undone' });

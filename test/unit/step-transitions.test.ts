@@ -43,10 +43,16 @@ describe('the first advance of an attempt', () => {
     expect(statesOf(record)).toEqual(['Running', 'NotStarted', 'NotStarted']);
   });
 
-  it('records what may have to be undone in the same write (A2, T71, T72)', () => {
-    expect(running().compensation).toEqual([
-      expect.objectContaining({ seq: 1, stepId: 'payment', action: 'refund', key: 'A-1.payment', state: 'Recorded' }),
-    ]);
+  it('records what may have to be undone in the same write, in references only (A2, T71, T72, R47)', () => {
+    const references = { seq: 1, stepId: 'payment', action: 'refund', key: 'A-1.payment' };
+    expect(running().compensation).toEqual([{ ...references, state: 'Recorded', requestId: null, uncertain: false }]);
+  });
+
+  it('gives the step its own share of the deadline (R9)', () => {
+    const steps = workflowV1.steps.map((step) => ({ ...step, deadlineShare: 3 }));
+    const record = claimed();
+    const started = apply(record, advance, { ...advanceInput(record), workflow: { ...workflowV1, steps } });
+    expect(started.completeBy).toBe(later(3 * stepDeadlineMs));
   });
 
   it('spends the calls that the dispatch can cause (R50, T70)', () => {
