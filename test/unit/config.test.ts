@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import sample from '../../local.settings.sample.json' with { type: 'json' };
 import topology from '../../infra/topology.json' with { type: 'json' };
 import { requireBoundedRetries } from '../../functions/config/bounded-retries.js';
@@ -126,11 +126,26 @@ describe('parseConfig', () => {
 });
 
 describe('requireBoundedRetries', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
   it('refuses settings whose layers multiply to more than is allowed, and names the step (R50, T70)', () => {
     const config = parseConfig({ ...values, MAX_FAILURES: '3', EXTENDED_RETRIES: '0', MAX_CALLS_PER_STEP: '11' });
     expect(() => {
       requireBoundedRetries(config);
     }).toThrow(/MAX_CALLS_PER_STEP.*payment 12/);
+  });
+
+  it('counts the attempts after an extended wait, too (R34, R50)', () => {
+    const config = parseConfig({ ...values, MAX_FAILURES: '3', EXTENDED_RETRIES: '1', MAX_CALLS_PER_STEP: '15' });
+    expect(() => {
+      requireBoundedRetries(config);
+    }).toThrow(/payment 16/);
+  });
+
+  it('keeps the app from starting (R50)', async () => {
+    const environment = { ...values, MAX_FAILURES: '3', EXTENDED_RETRIES: '0', MAX_CALLS_PER_STEP: '11' };
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    await expect(import('../../functions/index.js')).rejects.toThrow(/MAX_CALLS_PER_STEP/);
   });
 
   it('takes settings that multiply to exactly what is allowed', () => {
