@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { parseFaultPlan, type FaultPlan } from './faults/index.js';
 import { partNames, type PartName } from './part-protocol.js';
 import { readJsonFile } from './project.js';
+import type { Settings } from './stack-settings.js';
 
 export const usage = `Usage: npm run local -- [options]
 
@@ -11,6 +12,8 @@ export const usage = `Usage: npm run local -- [options]
   --emulators                   run the app on Microsoft's emulators (compose.yaml) instead of the embedded parts
   --data <directory>            where the data is kept (default .local/data)
   --reset                       remove that data first
+  --setting <name>=<value>      a setting of the app instead of the sample's, for example
+                                AzureWebJobs.payment-agent.Disabled=true; may be repeated
   --faults <file>               start with faults: {"service-bus": {"seed": 1, "rules": [...]}, "cosmos-db": ...}
   --fsync                       survive a power loss, not only the death of a process
   --port-service-bus <port>     fix a port; otherwise the usual one, or a free one when that is taken
@@ -28,6 +31,8 @@ export interface MainOptions {
   readonly reset: boolean;
   readonly verbose: boolean;
   readonly fsync: 'never' | 'always';
+  /** Settings of the app that win over those of the sample. */
+  readonly settings: Settings;
   readonly faults: Readonly<Partial<Record<PartName, FaultPlan>>>;
   readonly ports: Readonly<Partial<Record<PartName, number>>>;
 }
@@ -46,6 +51,7 @@ export function parseMainOptions(args: readonly string[], root: string): MainOpt
     reset: values.reset === true,
     verbose: values.verbose === true,
     fsync: values.fsync === true ? 'always' : 'never',
+    settings: Object.fromEntries((values.setting ?? []).map(parseSetting)),
     faults: values.faults === undefined ? {} : readFaults(values.faults),
     ports: {
       ...parsePort('service-bus', values['port-service-bus']),
@@ -78,6 +84,12 @@ function planOf(place: string, json: unknown): FaultPlan {
   }
 }
 
+function parseSetting(text: string): [name: string, value: string] {
+  const end = text.indexOf('=');
+  if (end < 1) throw new UsageError(`--setting is "${text}" and must be <name>=<value>.`);
+  return [text.slice(0, end), text.slice(end + 1)];
+}
+
 function parsePort(part: PartName, text: string | undefined): Partial<Record<PartName, number>> {
   if (text === undefined) return {};
   const port = Number(text);
@@ -97,6 +109,7 @@ function parseValues(args: readonly string[]) {
         emulators: { type: 'boolean' },
         data: { type: 'string' },
         reset: { type: 'boolean' },
+        setting: { type: 'string', multiple: true },
         faults: { type: 'string' },
         fsync: { type: 'boolean' },
         verbose: { type: 'boolean' },

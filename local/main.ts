@@ -36,6 +36,7 @@ async function runStack(root: string, options: MainOptions, azurite: Azurite | u
   const stack = await startStack({
     dataDirectory: options.dataDirectory,
     fsync: options.fsync,
+    settings: options.settings,
     faults: options.faults,
     host: options.withHost,
     ...(options.emulators ? { external: await useEmulators(root) } : {}),

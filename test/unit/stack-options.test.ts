@@ -26,6 +26,7 @@ describe('the command line of npm run local', () => {
       reset: false,
       verbose: false,
       fsync: 'never',
+      settings: {},
       faults: {},
       ports: {},
     });
@@ -35,8 +36,20 @@ describe('the command line of npm run local', () => {
     const plan = { seed: 3, rules: [{ operation: 'send', action: 'drop' }] };
     const ports = ['--port-service-bus', '5673', '--port-cosmos-db=8082', '--port-functions-host', '7072'];
     const faults = faultsFile({ 'service-bus': plan });
+    const settings = ['--setting', 'AzureWebJobs.payment-agent.Disabled=true', '--setting', 'URL=a=b'];
     expect(
-      parse('--no-host', '--data', 'mine', '--reset', '--verbose', '--fsync', '--faults', faults, ...ports),
+      parse(
+        '--no-host',
+        '--data',
+        'mine',
+        '--reset',
+        '--verbose',
+        '--fsync',
+        '--faults',
+        faults,
+        ...ports,
+        ...settings,
+      ),
     ).toEqual({
       withHost: false,
       emulators: false,
@@ -44,6 +57,7 @@ describe('the command line of npm run local', () => {
       reset: true,
       verbose: true,
       fsync: 'always',
+      settings: { 'AzureWebJobs.payment-agent.Disabled': 'true', URL: 'a=b' },
       faults: { 'service-bus': plan },
       ports: { 'service-bus': 5673, 'cosmos-db': 8082, 'functions-host': 7072 },
     });
@@ -59,6 +73,7 @@ describe('the command line of npm run local', () => {
     ['an option without its value', ['--data'], 'argument missing'],
     ['a port that is no number', ['--port-cosmos-db', 'x'], '--port-cosmos-db is "x"'],
     ['a port out of range', ['--port-cosmos-db', '65536'], 'must be a number from 1 to 65535'],
+    ['a setting without a value', ['--setting', 'URL'], 'must be <name>=<value>'],
     ['faults of an unknown part', ['--faults', faultsFile({ broker: {} })], 'names a part "broker"'],
     [
       'a wrong fault plan',
