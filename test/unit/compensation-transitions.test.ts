@@ -100,6 +100,13 @@ describe('an undo', () => {
     expect(entriesOf(record)[1]).toBe('inventory Recorded');
   });
 
+  it('that is deferred beyond the lifetime of the order counts as failed, and the others go on (T67, T68, U2)', () => {
+    const before = { ...undoing(), expiresAt: addMs(startOfTime, 9_000) };
+    const record = advanced(before, { outcome: 'deferred', retryAfterMs: 9_000 });
+    expect(record.processState).toBe('Compensating');
+    expect(entriesOf(record)).toEqual(['payment Running', 'inventory Failed', 'shipping Skipped']);
+  });
+
   it('takes back a step whose outcome is unknown, too (U1, T71)', () => {
     const lost = { ...advanced(claimed()), processState: 'Error', lockedBy: null } as const;
     const record = advanced(claimed({ ...lost, processState: 'Compensating' }));

@@ -206,6 +206,12 @@ describe('a deferral', () => {
     expect(deferred().notBefore).toBe(later(stepDeadlineMs));
   });
 
+  it('gives back the calls that its dispatch had taken, and no more (R50, T67)', () => {
+    const second = advanced(running(), { outcome: 'succeeded' });
+    const record = advanced(second, { outcome: 'deferred', result: undefined });
+    expect(record.budget.spent).toBe(running().budget.spent);
+  });
+
   it('is bounded by the lifetime of the order (T68)', () => {
     const record = advanced({ ...running(), expiresAt: later(7_000) }, { outcome: 'deferred', retryAfterMs: 7_000 });
     expect(record).toMatchObject({ processState: 'Error', error: { code: 'Expired' } });
