@@ -53,6 +53,7 @@ export function newRecord(input: NewRecordInput, now: Timestamp): StateRecord {
     outbox: [],
     outboxSeq: 0,
     outboxSince: null,
+    statusUndeliverableAt: null,
     history: [{ at: now, actor: 'submit', from: null, to: 'Pending', attempt: 0, note: 'order accepted' }],
     error: null,
     traceparent: input.traceparent,

@@ -88,6 +88,8 @@ export const stateRecordSchema = z.looseObject({
   outboxSeq: z.int().min(0),
   /** Since when a status waits in the outbox; null when none does. Indexed, so that the supervisor finds what a crash left. */
   outboxSince: timestampSchema.nullable(),
+  /** When the application's queue first did not take a status; null: it always did. */
+  statusUndeliverableAt: timestampSchema.nullable().default(null),
   history: z.array(historyEntrySchema),
   error: z
     .looseObject({ code: z.string(), message: z.string(), stepId: z.string().nullable(), at: timestampSchema })

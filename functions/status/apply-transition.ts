@@ -7,17 +7,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Decision, RefusalReason, Transition } from '../state/decision.js';
 import { TransientError } from '../state/errors.js';
-import type { Clock, StateStore, VersionedRecord } from '../state/ports.js';
-import { withoutSent } from '../state/record-edits.js';
+import type { Clock, QueueSender, StateStore, Telemetry, VersionedRecord } from '../state/ports.js';
 import { isTerminal } from '../state/state-record.js';
 import type { StateRecord } from '../state/state-record.js';
-import { sendOutbox } from './report-status.js';
-import type { StatusDeps } from './report-status.js';
+import { afterDelivery, sendOutbox } from './report-status.js';
 
 /** What changing a record needs. */
-export interface TransitionDeps extends StatusDeps {
+export interface TransitionDeps {
   readonly store: StateStore;
+  readonly sender: QueueSender;
   readonly clock: Clock;
+  readonly telemetry: Telemetry;
 }
 
 /** How a transition ended. `applied` also when the record already said so, then with `repeated`. */
@@ -104,9 +104,11 @@ async function writeDecision(
   seen: VersionedRecord,
   decision: Extract<Decision, { kind: 'write' }>,
 ): Promise<StateRecord | undefined> {
-  const sent = await sendOutbox(seen.record, deps);
-  const result = await deps.store.replaceIfUnchanged(withoutSent(decision.record, sent), seen.etag);
+  const delivery = await sendOutbox(seen.record, deps.sender);
+  const next = afterDelivery(decision.record, delivery, deps.clock.now());
+  const result = await deps.store.replaceIfUnchanged(next, seen.etag);
   if (result.kind === 'conflict') return undefined;
+  tellIfUndeliverable(seen.record, next, deps);
   alertIfGivenUp(result.versioned.record, deps);
   return isTerminal(result.versioned.record) ? emptyOutbox(deps, result.versioned) : result.versioned.record;
 }
@@ -119,13 +121,22 @@ function alertIfGivenUp(record: StateRecord, { telemetry }: TransitionDeps): voi
   telemetry.alert('order-needs-operator', { orderId, attempt, processState, code: error?.code ?? null });
 }
 
+/** O4: only the write that notes it tells it. */
+function tellIfUndeliverable(before: StateRecord, written: StateRecord, { telemetry }: TransitionDeps): void {
+  if (before.statusUndeliverableAt !== null || written.statusUndeliverableAt === null) return;
+  const { orderId, application } = written;
+  telemetry.event('status-undeliverable', { orderId, application });
+}
+
 /** Transition *notified*: sends what waits and removes what was sent. What is not removed now, the supervisor sweeps (O1). */
 async function emptyOutbox(deps: TransitionDeps, seen: VersionedRecord): Promise<StateRecord> {
-  const sent = await sendOutbox(seen.record, deps);
-  if (sent.length === 0) return seen.record;
+  const next = afterDelivery(seen.record, await sendOutbox(seen.record, deps.sender), deps.clock.now());
+  if (next === seen.record) return seen.record;
   try {
-    const result = await deps.store.replaceIfUnchanged(withoutSent(seen.record, sent), seen.etag);
-    return result.kind === 'replaced' ? result.versioned.record : seen.record;
+    const result = await deps.store.replaceIfUnchanged(next, seen.etag);
+    if (result.kind === 'conflict') return seen.record;
+    tellIfUndeliverable(seen.record, next, deps);
+    return next;
   } catch (error) {
     if (error instanceof TransientError) return seen.record;
     throw error;

@@ -5,25 +5,29 @@
  * O1 A status is in the outbox from the transition that causes it until it has been sent (T53).
  * O2 The MessageId is derived, so sending twice is harmless.
  * O3 A status queue that is missing, full or forbidden never blocks an order (T55, C24).
+ * O4 That is told once an order: by the write that notes it first (C52).
  */
 import { createHash } from 'node:crypto';
 import { statusMessageId, statusQueueName } from '../contracts/identifiers.js';
 import type { StatusMessage } from '../contracts/status-message.js';
 import type { Timestamp } from '../contracts/timestamp.js';
-import type { QueueSender, Telemetry } from '../state/ports.js';
+import type { QueueSender } from '../state/ports.js';
+import { withoutSent } from '../state/record-edits.js';
 import type { OutboxEntry, StateRecord } from '../state/state-record.js';
 
-/** What sending a status needs. */
-export interface StatusDeps {
-  readonly sender: QueueSender;
-  readonly telemetry: Telemetry;
+/** What became of the statuses that waited. */
+export interface Delivery {
+  /** `seq` of those that were sent. */
+  readonly sent: readonly number[];
+  /** The application's queue did not take the next one. */
+  readonly isBlocked: boolean;
 }
 
 /** O3: an order does not wait longer than this for its application's queue; the supervisor's sweep tries again. */
 const sendTimeoutMs = 2_000;
 
-/** Sends all waiting statuses in order; answers the `seq` of those that were sent. Stops at the first that can't be. */
-export async function sendOutbox(record: StateRecord, { sender, telemetry }: StatusDeps): Promise<readonly number[]> {
+/** Sends all waiting statuses in order, and stops at the first that can't be sent. */
+export async function sendOutbox(record: StateRecord, sender: QueueSender): Promise<Delivery> {
   const sent: number[] = [];
   for (const entry of record.outbox) {
     try {
@@ -35,11 +39,16 @@ export async function sendOutbox(record: StateRecord, { sender, telemetry }: Sta
       await sender.send(statusQueueName(record.application), message, AbortSignal.timeout(sendTimeoutMs));
       sent.push(entry.seq);
     } catch {
-      telemetry.event('status-undeliverable', { orderId: record.orderId, application: record.application });
-      break;
+      return { sent, isBlocked: true };
     }
   }
-  return sent;
+  return { sent, isBlocked: false };
+}
+
+/** The record without the statuses that were sent; it notes when the application's queue first did not take one. */
+export function afterDelivery(record: StateRecord, { sent, isBlocked }: Delivery, now: Timestamp): StateRecord {
+  const rest = withoutSent(record, sent);
+  return isBlocked && rest.statusUndeliverableAt === null ? { ...rest, statusUndeliverableAt: now } : rest;
 }
 
 function statusMessage(orderId: string, entry: OutboxEntry): StatusMessage {

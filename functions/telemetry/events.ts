@@ -23,7 +23,7 @@ export const eventNames = [
   'reply-late', // a reply nobody waits for
   'agent-replied', // agent: a definite answer
   'agent-silent', // agent: outcome unknown or deadline passed
-  'status-undeliverable', // the application's queue does not take the status now
+  'status-undeliverable', // once an order: the application's queue did not take a status
   'starter-run', // one run of the starter
   'supervisor-run', // one run of the supervisor: its absence is an alert
   'history-purged', // scheduler: finished attempts were forgotten

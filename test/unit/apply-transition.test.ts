@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { addMs } from '../../functions/contracts/timestamp.js';
 import { claim, recover } from '../../functions/state/attempt-transitions.js';
 import { TransientError } from '../../functions/state/errors.js';
-import type { QueueSender, StateStore } from '../../functions/state/ports.js';
+import type { QueueSender, StateStore, VersionedRecord } from '../../functions/state/ports.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
 import { advance } from '../../functions/state/step-transitions.js';
-import { applyTransition } from '../../functions/status/apply-transition.js';
+import { applyTransition, sweepOutbox } from '../../functions/status/apply-transition.js';
 import type { TransitionDeps, TransitionResult } from '../../functions/status/apply-transition.js';
 import {
   aRecord,
@@ -187,6 +187,17 @@ describe('the outbox of a changed record', () => {
       expect(telemetry.count('status-undeliverable')).toBe(1);
     },
   );
+
+  it('that can’t be sent is told by the write that notes it, and by no later one (O4, C52)', async () => {
+    sender.fail('permanent');
+    database.put(advanced(claimed()));
+    await advanceOnce(withWriteFaults({ 0: 'conflict' }), advanced(claimed()));
+    await sweepOutbox(deps(), (await store.getLatest('A-1')) as VersionedRecord);
+    expect(telemetry.events.filter(({ name }) => name === 'status-undeliverable')).toEqual([
+      { name: 'status-undeliverable', fields: { orderId: 'A-1', application: 'web-shop' } },
+    ]);
+    expect(database.record('A-1').statusUndeliverableAt).toBe(clock.now());
+  });
 
   it('gives a queue that does not answer a bounded time (O3, C24)', async () => {
     const hanging: QueueSender = {

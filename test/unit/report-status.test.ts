@@ -11,20 +11,13 @@ import {
   replyTo,
 } from '../support/builders.js';
 import { startOfTime } from '../support/manual-clock.js';
-import { createRecordingSender, createRecordingTelemetry } from '../support/recording.js';
-
-function setup(): {
-  sender: ReturnType<typeof createRecordingSender>;
-  telemetry: ReturnType<typeof createRecordingTelemetry>;
-} {
-  return { sender: createRecordingSender(), telemetry: createRecordingTelemetry() };
-}
+import { createRecordingSender } from '../support/recording.js';
 
 describe('sendOutbox', () => {
   it('sends each waiting status to the application’s own queue, in order, and answers which (R114, R115, R116)', async () => {
-    const deps = setup();
-    expect(await sendOutbox(processedRecord(), deps)).toEqual([1, 2]);
-    expect(deps.sender.sent).toEqual([
+    const sender = createRecordingSender();
+    expect(await sendOutbox(processedRecord(), sender)).toEqual({ sent: [1, 2], isBlocked: false });
+    expect(sender.sent).toEqual([
       expect.objectContaining({
         queue: 'status-web-shop',
         messageId: 'A-1.1',
@@ -41,9 +34,9 @@ describe('sendOutbox', () => {
   it('sends what the contract says and nothing internal (T58, R117)', async () => {
     const undoing = advanced(claimed(compensatingRecord()));
     for (const record of [failedRecord(), processedRecord(), advanced(undoing, replyTo(undoing, 'failed'))]) {
-      const deps = setup();
-      await sendOutbox(record, deps);
-      for (const { body } of deps.sender.sent) {
+      const sender = createRecordingSender();
+      await sendOutbox(record, sender);
+      for (const { body } of sender.sent) {
         expect(statusMessageSchema.strict().safeParse(body).success).toBe(true);
         expect(JSON.stringify(body)).not.toMatch(/A-1\.\d|lockedBy|Closed|for a reason/);
       }
@@ -51,18 +44,15 @@ describe('sendOutbox', () => {
   });
 
   it('stops at the first status that can’t be sent, so that none overtakes another (T54)', async () => {
-    const deps = setup();
-    deps.sender.fail('transient');
-    expect(await sendOutbox(processedRecord(), deps)).toEqual([]);
-    expect(deps.telemetry.events).toEqual([
-      { name: 'status-undeliverable', fields: { orderId: 'A-1', application: 'web-shop' } },
-    ]);
+    const sender = createRecordingSender();
+    sender.fail('transient');
+    expect(await sendOutbox(processedRecord(), sender)).toEqual({ sent: [], isBlocked: true });
   });
 
   it('sends nothing when nothing waits', async () => {
-    const deps = setup();
-    expect(await sendOutbox({ ...aRecord(), outbox: [] }, deps)).toEqual([]);
-    expect(deps.sender.sent).toEqual([]);
+    const sender = createRecordingSender();
+    expect(await sendOutbox({ ...aRecord(), outbox: [] }, sender)).toEqual({ sent: [], isBlocked: false });
+    expect(sender.sent).toEqual([]);
   });
 });
 
@@ -71,15 +61,15 @@ describe('distinct public reasons (T77)', () => {
     ['Failed', failedRecord()],
     ['Refused', advanced(advanced(claimed()), replyTo(advanced(claimed()), 'refused'))],
   ])('tell an application that its order ended as %s', async (code, record) => {
-    const deps = setup();
-    await sendOutbox(record, deps);
-    expect(deps.sender.sent.at(-1)?.body).toMatchObject({ status: 'OrderFailed', reason: { code } });
+    const sender = createRecordingSender();
+    await sendOutbox(record, sender);
+    expect(sender.sent.at(-1)?.body).toMatchObject({ status: 'OrderFailed', reason: { code } });
   });
 });
 
 describe('sendBusy', () => {
   it('turns an order away in the form of the contract, with when to come again (R51, T52)', async () => {
-    const { sender } = setup();
+    const sender = createRecordingSender();
     await sendBusy({ orderId: 'A-1', application: 'web-shop', at: startOfTime }, 'message-1', 30_000, sender);
     const [message] = sender.queued('status-web-shop');
     expect(statusMessageSchema.parse(message?.body)).toMatchObject({
@@ -90,7 +80,7 @@ describe('sendBusy', () => {
   });
 
   it('is not swallowed when the same order is turned away again (C1)', async () => {
-    const { sender } = setup();
+    const sender = createRecordingSender();
     for (const resend of ['message-1', 'message-2']) {
       await sendBusy({ orderId: 'A-1', application: 'web-shop', at: startOfTime }, resend, 30_000, sender);
     }
