@@ -1,6 +1,7 @@
 import { parseAgentRequest } from '../contracts/agent-request.js';
 import { agentReplyQueueName } from '../contracts/identifiers.js';
 import type { Rejection } from '../contracts/rejection.js';
+import { traceProperties } from '../contracts/trace-context.js';
 import type { QueueSender, ReceivedMessage } from '../state/ports.js';
 import { serveRequest } from './agent.js';
 import type { Agent, AgentDeps } from './agent.js';
@@ -18,6 +19,7 @@ export async function serveMessage(
   const reply = await serveRequest(agent, { request: parsed.value, mayDefer }, deps);
   if (reply === undefined) return undefined;
   const { requestId: messageId, orderId: correlationId } = reply;
-  await deps.sender.send(agentReplyQueueName(agent.name), { messageId, correlationId, body: reply });
+  const trace = traceProperties(parsed.value.traceparent);
+  await deps.sender.send(agentReplyQueueName(agent.name), { messageId, correlationId, body: reply, ...trace });
   return undefined;
 }

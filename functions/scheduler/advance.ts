@@ -4,6 +4,7 @@
  */
 import { agentRequestQueueName } from '../contracts/identifiers.js';
 import { msBetween } from '../contracts/timestamp.js';
+import { traceProperties } from '../contracts/trace-context.js';
 import { PermanentError } from '../state/errors.js';
 import { nextAction } from '../state/next-action.js';
 import type { NextAction } from '../state/next-action.js';
@@ -89,6 +90,7 @@ async function dispatch(
       correlationId: record.orderId,
       body: agentRequest,
       timeToLiveMs: Math.max(1, msBetween(deps.clock.now(), completeBy)),
+      ...traceProperties(record.traceparent),
     });
   }
   deps.telemetry.event('step-dispatched', {

@@ -11,6 +11,7 @@ import { createHash } from 'node:crypto';
 import { statusMessageId, statusQueueName } from '../contracts/identifiers.js';
 import type { StatusMessage } from '../contracts/status-message.js';
 import type { Timestamp } from '../contracts/timestamp.js';
+import { traceProperties } from '../contracts/trace-context.js';
 import type { QueueSender } from '../state/ports.js';
 import { withoutSent } from '../state/record-edits.js';
 import type { OutboxEntry, StateRecord } from '../state/state-record.js';
@@ -35,6 +36,7 @@ export async function sendOutbox(record: StateRecord, sender: QueueSender): Prom
         messageId: statusMessageId(record.orderId, entry.seq),
         correlationId: record.orderId,
         body: statusMessage(record.orderId, entry),
+        ...traceProperties(record.traceparent),
       };
       await sender.send(statusQueueName(record.application), message, AbortSignal.timeout(sendTimeoutMs));
       sent.push(entry.seq);

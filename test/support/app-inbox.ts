@@ -41,6 +41,8 @@ export function openInbox(bus: ServiceBusClient, queue: string): Inbox {
 /** The status messages of an application. */
 export interface StatusInbox {
   of(orderId: string): readonly StatusMessage[];
+  /** The same messages with what is around their bodies. */
+  received(orderId: string): readonly Received[];
   close(): Promise<void>;
 }
 
@@ -50,6 +52,7 @@ export function openStatusInbox(bus: ServiceBusClient, application: string): Sta
   return {
     of: (orderId) =>
       inbox.messages.map(({ body }) => statusMessageSchema.parse(body)).filter((status) => status.orderId === orderId),
+    received: (orderId) => inbox.messages.filter(({ correlationId }) => correlationId === orderId),
     close: () => inbox.close(),
   };
 }

@@ -49,6 +49,17 @@ describe('sendOutbox', () => {
     expect(await sendOutbox(processedRecord(), sender)).toEqual({ sent: [], isBlocked: true });
   });
 
+  it('carries the trace of the order, if it has one (C97)', async () => {
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const sender = createRecordingSender();
+    await sendOutbox({ ...aRecord(), traceparent }, sender);
+    await sendOutbox({ ...aRecord(), traceparent: null }, sender);
+    expect(sender.sent.map(({ applicationProperties }) => applicationProperties)).toEqual([
+      { 'Diagnostic-Id': traceparent },
+      undefined,
+    ]);
+  });
+
   it('sends nothing when nothing waits', async () => {
     const sender = createRecordingSender();
     expect(await sendOutbox({ ...aRecord(), outbox: [] }, sender)).toEqual({ sent: [], isBlocked: false });
