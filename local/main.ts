@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { startAzurite, type Azurite } from './azurite.js';
 import { useEmulators } from './emulators.js';
+import { keepRunning } from './keep-running.js';
 import { parseMainOptions, usage, UsageError, type MainOptions } from './main-options.js';
 import { partNames, type PartName } from './part-protocol.js';
 import { isPortFree } from './ports.js';
@@ -33,6 +34,16 @@ async function main(root: string): Promise<void> {
 
 async function runStack(root: string, options: MainOptions, azurite: Azurite | undefined): Promise<void> {
   const ending = watchForEnd();
+  const running: { stack?: Stack } = {};
+  const partEnded = keepRunning({
+    restart: async (part) => {
+      if (running.stack === undefined) throw new Error('the stack was still starting.');
+      await running.stack.restart(part);
+    },
+    report: console.log,
+    giveUp: ending.giveUp,
+    now: () => performance.now(),
+  });
   const stack = await startStack({
     dataDirectory: options.dataDirectory,
     fsync: options.fsync,
@@ -44,10 +55,11 @@ async function runStack(root: string, options: MainOptions, azurite: Azurite | u
     log: (line) => {
       if (options.verbose || !routine.test(line)) console.log(line);
     },
-    onUnexpectedEnd: ending.partEnded,
+    onUnexpectedEnd: partEnded,
   });
+  running.stack = stack;
   try {
-    printAddresses(stack);
+    printAddresses(stack, options);
     if (azurite !== undefined) printForCoreTools(root, stack, azurite);
     const other = writeStackFile(root, stackFileOf(stack));
     if (other === undefined) printCommands();
@@ -66,17 +78,15 @@ function stackFileOf(stack: Stack): StackFile {
   return { ...addresses, ...(hostKey === undefined ? {} : { hostKey }), dataDirectory, pid: process.pid };
 }
 
-/** Resolves on Ctrl-C, SIGTERM or when the terminal closes, rejects when a part dies. */
-function watchForEnd(): { whenEnded: Promise<void>; partEnded: (part: PartName, reason: string) => void } {
-  const events: { partEnded?: (part: PartName, reason: string) => void } = {};
+/** Resolves on Ctrl-C, SIGTERM or when the terminal closes, rejects when `giveUp` is called. */
+function watchForEnd(): { whenEnded: Promise<void>; giveUp: (error: Error) => void } {
+  const events: { giveUp?: (error: Error) => void } = {};
   const whenEnded = new Promise<void>((resolve, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
-    events.partEnded = (part, reason) => {
-      reject(new Error(`${part} ended unexpectedly (${reason}).`));
-    };
+    events.giveUp = reject;
   });
   whenEnded.catch(() => undefined); // It may reject before anybody waits: a part can die while the others start.
-  return { whenEnded, partEnded: (part, reason) => events.partEnded?.(part, reason) };
+  return { whenEnded, giveUp: (error) => events.giveUp?.(error) };
 }
 
 async function choosePorts({ ports, withHost }: MainOptions): Promise<MainOptions['ports']> {
@@ -97,7 +107,9 @@ function removeData(root: string, dataDirectory: string): void {
   for (const part of [...partNames, 'azurite']) rmSync(join(dataDirectory, part), { recursive: true, force: true });
 }
 
-function printAddresses(stack: Stack): void {
+function printAddresses(stack: Stack, { withHost, emulators }: MainOptions): void {
+  const parts = partNames.filter((part) => (part === 'functions-host' ? withHost : !emulators));
+  const processes = parts.map((part) => `${part} ${stack.pid(part)}`);
   console.log(`
 The local stack is ready; Ctrl-C stops it, its data stays in ${stack.dataDirectory}.
 
@@ -105,6 +117,7 @@ The local stack is ready; Ctrl-C stops it, its data stays in ${stack.dataDirecto
   Cosmos DB       ${stack.cosmosEndpoint}
   key             ${stack.cosmosKey}
   function app    ${stack.hostUrl}
+  processes       ${processes.join(', ')}; one that is killed is started again
 `);
 }
 

@@ -128,6 +128,19 @@ describe('npm run local', () => {
     expect(output).toContain('Stopping');
   });
 
+  it('starts a part again that was killed', async () => {
+    const { child, line, ended } = run('--data', directory, ...(await portOptions()));
+    await line(/The local stack is ready/);
+    const address = await line(/function app/);
+    const host = /functions-host (\d+)/.exec(await line(/processes/))?.[1];
+    process.kill(Number(host), 'SIGKILL');
+    await line(/functions-host ended unexpectedly/);
+    await line(/functions-host runs again/);
+    expect((await fetch(`${/http:\S+/.exec(address)?.[0] ?? ''}/admin/host/status`)).status).toBe(200);
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+  });
+
   it('refuses an unknown option with the usage', async () => {
     const { code, output } = await run('--hots').ended;
     expect(code).toBe(2);
