@@ -218,9 +218,8 @@ async function recoverRecord({ record }: VersionedRecord, deps: SupervisorDeps):
  * is passed over for the rest of the run, so that it does not keep the others waiting.
  */
 async function sweepOutboxes(run: SupervisorRun, deps: SupervisorDeps): Promise<void> {
-  const { graceMs, pageSize, maxPerRun } = deps.policy;
+  const { graceMs, pageSize, maxPerRun, maxRequestCharge } = deps.policy;
   const unreachable = new Set<string>();
-  let seenRecords = 0;
   for await (const page of deps.store.pageUnsent(addMs(deps.clock.now(), -graceMs), pageSize)) {
     countPage(page, run, deps);
     for (const seen of page.records) {
@@ -230,7 +229,6 @@ async function sweepOutboxes(run: SupervisorRun, deps: SupervisorDeps): Promise<
       if (outbox.length === 0) run.statusesSwept += 1;
       else unreachable.add(application);
     }
-    seenRecords += page.records.length;
-    if (seenRecords >= maxPerRun) return;
+    if (run.statusesSwept >= maxPerRun || run.requestCharge >= maxRequestCharge) return;
   }
 }

@@ -291,6 +291,19 @@ describe('statuses that a crash has left', () => {
     expect(sender.queued('status-web-shop')).toHaveLength(2);
     expect(telemetry.count('status-undeliverable')).toBe(1);
   });
+
+  it('reach past more orders of such an application than a run takes', async () => {
+    sender.fail('permanent', (queue) => queue === 'status-gone');
+    for (let number = 0; number < 10; number += 1) unsent(`gone-${number}`, processedRecord(), 'gone');
+    unsent('A-1', processedRecord());
+    expect(await run({ maxPerRun: 3 })).toMatchObject({ statusesSwept: 1 });
+  });
+
+  it('are swept in a bounded number (V1)', async () => {
+    for (let number = 0; number < 10; number += 1) unsent(`A-${number}`, processedRecord());
+    expect(await run({ maxPerRun: 4 })).toMatchObject({ statusesSwept: 6 });
+    expect(await run({ maxPerRun: 4 })).toMatchObject({ statusesSwept: 4 });
+  });
 });
 
 describe('a hint', () => {
