@@ -49,7 +49,8 @@ import type { TransitionDeps } from './status/apply-transition.js';
 import { createAdmissionGate } from './submit/admission-gate.js';
 import type { AdmissionGate } from './submit/admission-gate.js';
 import type { SubmitDeps } from './submit/submit-order.js';
-import type { SupervisorDeps } from './supervisor/recover-expired.js';
+import { createSupervisorMemory } from './supervisor/supervisor-run.js';
+import type { SupervisorDeps } from './supervisor/supervisor-run.js';
 import { createTelemetry } from './telemetry/telemetry.js';
 
 /** Settings that hold the address of an agent's remote service. */
@@ -78,8 +79,7 @@ let built: Services | undefined;
 /** What this process's runs of the starter owe to normal priority. */
 const debt: StarterDeps['debt'] = { toNormal: 0 };
 
-/** When this process last scanned all records. */
-const lastScan: SupervisorDeps['lastScan'] = { at: undefined };
+const supervisorMemory = createSupervisorMemory();
 
 /** The services of this process. */
 export function services(): Services {
@@ -204,7 +204,7 @@ export function supervisorDeps(context: InvocationContext): SupervisorDeps {
   return {
     ...transitionDeps(context),
     ...(index === undefined ? {} : { index }),
-    lastScan,
+    memory: supervisorMemory,
     random: Math.random,
     policy: {
       maxFailures: config.MAX_FAILURES,

@@ -6,6 +6,7 @@
  * C2 The remembered versions are a hint: a stale one costs a conflict and a read, nothing more.
  */
 import type { Container, Database, SqlQuerySpec } from '@azure/cosmos';
+import type { Timestamp } from '../contracts/timestamp.js';
 import { PermanentError } from '../state/errors.js';
 import { readStateRecord } from '../state/read-record.js';
 import type { ReadRecord } from '../state/read-record.js';
@@ -78,12 +79,12 @@ export function createCosmosStateStore(
       return result;
     },
     count: (state) => countRecords(container, state),
-    pagePending: (query) => noted(pages(container, pendingQuery(query), query.pageSize)),
-    pageExpired: (query) => noted(pages(container, expiredQuery(query), query.pageSize)),
+    pagePending: (query) => noted(pages(container, pendingQuery(query), query)),
+    pageExpired: (query) => noted(pages(container, expiredQuery(query), { ...query, orderedBy: 'completeBy' })),
     pageWithoutDeadline: (state, unchangedSince, pageSize) =>
-      pages(container, withoutDeadlineQuery(state, unchangedSince), pageSize),
-    pageSuspicious: (pageSize) => pages(container, suspiciousQuery(), pageSize),
-    pageUnsent: (since, pageSize) => pages(container, unsentQuery(terminalStates, since), pageSize),
+      pages(container, withoutDeadlineQuery(state, unchangedSince), { pageSize }),
+    pageSuspicious: (pageSize) => pages(container, suspiciousQuery(), { pageSize }),
+    pageUnsent: (query) => pages(container, unsentQuery(terminalStates, query), { ...query, orderedBy: 'outboxSince' }),
   };
 }
 
@@ -120,7 +121,7 @@ async function replace(
     const response = await container
       .item(record.orderId, record.orderId)
       .replace({ ...record, ttl }, { accessCondition });
-    return { kind: 'replaced', versioned: { record, etag: response.etag } };
+    return { kind: 'replaced', versioned: { record, etag: response.etag }, requestCharge: response.requestCharge };
   } catch (error) {
     if (conflictCodes.includes(statusCodeOf(error))) return { kind: 'conflict' };
     throw cosmosError(error);
@@ -136,12 +137,22 @@ async function countRecords(container: Container, state: ProcessState): Promise<
   }
 }
 
+interface Paging {
+  readonly pageSize: number;
+  /** The time by which the documents come, if they come in an order that a later scan may go on in. */
+  readonly orderedBy?: 'completeBy' | 'outboxSince';
+}
+
 /** One iterator for the whole scan: ordered pages over several partitions carry no continuation token. */
-async function* pages(container: Container, query: SqlQuerySpec, pageSize: number): AsyncGenerator<RecordPage> {
+async function* pages(
+  container: Container,
+  query: SqlQuerySpec,
+  { pageSize, orderedBy }: Paging,
+): AsyncGenerator<RecordPage> {
   const iterator = container.items.query<unknown>(query, { maxItemCount: pageSize });
   try {
     while (iterator.hasMoreResults()) {
-      yield toPage(await iterator.fetchNext());
+      yield toPage(await iterator.fetchNext(), orderedBy);
     }
   } catch (error) {
     throw cosmosError(error);
@@ -154,7 +165,7 @@ interface QueryAnswer {
   readonly requestCharge: number;
 }
 
-function toPage({ resources = [], requestCharge }: QueryAnswer): RecordPage {
+function toPage({ resources = [], requestCharge }: QueryAnswer, orderedBy: Paging['orderedBy']): RecordPage {
   const records: VersionedRecord[] = [];
   const unreadable: UnreadableRecord[] = [];
   for (const document of resources) {
@@ -162,7 +173,13 @@ function toPage({ resources = [], requestCharge }: QueryAnswer): RecordPage {
     if (read.kind === 'record') records.push({ record: read.record, etag });
     else unreadable.push(read);
   }
-  return { records, unreadable, requestCharge };
+  return { records, unreadable, requestCharge, last: lastTime(resources, orderedBy) };
+}
+
+function lastTime(documents: readonly unknown[], orderedBy: Paging['orderedBy']): Timestamp | undefined {
+  if (orderedBy === undefined) return undefined;
+  const time = (documents.at(-1) as Readonly<Record<string, unknown>> | undefined)?.[orderedBy];
+  return typeof time === 'string' ? time : undefined;
 }
 
 const systemProperties: readonly string[] = ['_rid', '_self', '_attachments', '_ts', 'ttl'];

@@ -4,7 +4,7 @@
  * Null and missing are different in Cosmos DB: an owner may be either (T8, C12).
  */
 import type { SqlQuerySpec } from '@azure/cosmos';
-import type { ExpiredQuery, PendingQuery } from '../state/ports.js';
+import type { ExpiredQuery, PendingQuery, UnsentQuery } from '../state/ports.js';
 import type { Timestamp } from '../contracts/timestamp.js';
 import { processStateSchema, stateSchemaVersion } from '../state/state-record.js';
 import type { ProcessState } from '../state/state-record.js';
@@ -63,13 +63,17 @@ export function withoutDeadlineQuery(state: ProcessState, unchangedSince: Timest
   };
 }
 
-/** Finished records with a status that still waits to be sent. */
-export function unsentQuery(states: readonly ProcessState[], since: Timestamp): SqlQuerySpec {
+/** Finished records with a status that still waits to be sent, the longest waiting first. */
+export function unsentQuery(states: readonly ProcessState[], { since, from }: UnsentQuery): SqlQuerySpec {
+  const lowerBound = from === undefined ? '' : 'AND c.outboxSince >= @from ';
   return {
-    query: 'SELECT * FROM c WHERE ARRAY_CONTAINS(@states, c.processState) AND c.outboxSince < @since',
+    query:
+      `SELECT * FROM c WHERE ARRAY_CONTAINS(@states, c.processState) AND c.outboxSince < @since ${lowerBound}` +
+      'ORDER BY c.outboxSince',
     parameters: [
       { name: '@states', value: [...states] },
       { name: '@since', value: since },
+      ...(from === undefined ? [] : [{ name: '@from', value: from }]),
     ],
   };
 }

@@ -2,18 +2,18 @@ import { app } from '@azure/functions';
 import { input } from 'durable-functions';
 import { admissionDeps, purgeDeps, services, starterDeps } from '../services.js';
 import { purgeHistory } from './purge-history.js';
-import { refreshAdmission } from './refresh-admission.js';
-import { startPending } from './start-pending.js';
+import { runStarter } from './run-starter.js';
+import type { StarterHeartbeat } from './run-starter.js';
+
+const heartbeat: StarterHeartbeat = { at: undefined };
 
 app.timer('starter', {
   schedule: '%STARTER_SCHEDULE%',
   extraInputs: [input.durableClient()],
   handler: async (_timer, context) => {
-    const deps = starterDeps(context);
-    const { mode, pending, inFlight } = await refreshAdmission(admissionDeps(context));
-    const run = await startPending(services().config.MAX_IN_FLIGHT - inFlight, deps);
-    const hasNews = run.oldestPendingMs > 0 || mode !== 'open';
-    if (hasNews) deps.telemetry.event('starter-run', { ...run, admission: mode, pending, inFlight });
+    const { MAX_IN_FLIGHT: maxInFlight } = services().config;
+    const deps = { admission: admissionDeps(context), starter: starterDeps(context), maxInFlight };
+    await runStarter(deps, heartbeat);
   },
 });
 

@@ -22,6 +22,8 @@ export interface RecordPage {
   readonly unreadable: readonly UnreadableRecord[];
   /** Request units the page cost, as the service reports them (R107). */
   readonly requestCharge: number;
+  /** The time by which the scan is ordered, of the last document of the page; a scan without an order has none. */
+  readonly last?: Timestamp | undefined;
 }
 
 /** A document that this build can't read as a state record: newer than the build, or malformed. */
@@ -33,7 +35,8 @@ export interface UnreadableRecord {
 
 /** What a conditional write ended in. */
 export type ReplaceResult =
-  { readonly kind: 'replaced'; readonly versioned: VersionedRecord } | { readonly kind: 'conflict' };
+  | { readonly kind: 'replaced'; readonly versioned: VersionedRecord; readonly requestCharge: number }
+  | { readonly kind: 'conflict' };
 
 /** Unowned records of one state and, for new work, of one priority. */
 export interface PendingQuery {
@@ -50,6 +53,13 @@ export interface ExpiredQuery {
   readonly completeBefore: Timestamp;
   /** Lower bound of the window; absent: none (T59). */
   readonly completeFrom?: Timestamp;
+  readonly pageSize: number;
+}
+
+/** Finished records whose oldest status waits since before `since` and, if that is given, not since before `from`. */
+export interface UnsentQuery {
+  readonly since: Timestamp;
+  readonly from?: Timestamp;
   readonly pageSize: number;
 }
 
@@ -78,8 +88,8 @@ export interface StateStore {
   pageWithoutDeadline(state: ProcessState, unchangedSince: Timestamp, pageSize: number): AsyncIterable<RecordPage>;
   /** Documents that the other queries may never find: unknown states, foreign times, newer versions (C11, C42). */
   pageSuspicious(pageSize: number): AsyncIterable<RecordPage>;
-  /** Records in a terminal state with a status that waits since before `since`, in pages. */
-  pageUnsent(since: Timestamp, pageSize: number): AsyncIterable<RecordPage>;
+  /** Records in a terminal state with a status that waits, in pages, the longest waiting first. */
+  pageUnsent(query: UnsentQuery): AsyncIterable<RecordPage>;
 }
 
 /** Which orders may have expired, by the time of their deadline: derived, possibly incomplete or outdated (R108, T69). */

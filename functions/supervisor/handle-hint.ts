@@ -1,7 +1,7 @@
 import type { Rejection } from '../contracts/rejection.js';
 import { parseSupervisorHint } from '../contracts/supervisor-hint.js';
 import { recoverOrder } from './recover-expired.js';
-import type { SupervisorDeps } from './recover-expired.js';
+import type { SupervisorDeps } from './supervisor-run.js';
 
 /** Looks at the order that a hint names. An order that needs nothing is no error: the hint was only a hint. */
 export async function handleHint(body: unknown, deps: SupervisorDeps): Promise<Rejection | undefined> {

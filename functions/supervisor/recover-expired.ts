@@ -3,61 +3,24 @@
  * supervisor knows no business logic and restarts nothing itself (R31, R38).
  *
  * Invariants
- * V1 A run is bounded: pages of one iterator, at most `maxPerRun` recoveries and `maxRequestCharge` RU (R106, C44).
+ * V1 A run is bounded: at most `maxPerRun` recoveries, and a run that has cost `maxRequestCharge` RU stops (R106, C44).
  * V2 A recovery counts only if the record is still exactly as seen: two supervisors recover an order once (R39, R109, C15).
- * V3 Nothing old is invisible: what the window did not fill, the run spends on older and on deadline-less records (T59, C2).
- * V4 One record that cannot be recovered does not keep the others from it (T60).
+ * V3 Nothing old is invisible: a share of each run is for records that are older than the window or have no deadline; what
+ *    a run does not reach, the next one does (T59, C2).
+ * V4 Records that cannot be recovered, however many, do not keep the others from it (T60).
  */
 import { addMs, msBetween } from '../contracts/timestamp.js';
 import type { Timestamp } from '../contracts/timestamp.js';
 import { recover } from '../state/attempt-transitions.js';
-import type { RecoveryPolicy } from '../state/attempt-transitions.js';
 import { TransientError } from '../state/errors.js';
 import { findWorkflow } from '../state/order-workflow.js';
-import type { RecordPage, RecoveryIndex, VersionedRecord } from '../state/ports.js';
+import type { RecordPage, VersionedRecord } from '../state/ports.js';
 import type { ProcessState, StateRecord } from '../state/state-record.js';
-import { alertUnreadable } from '../status/alert-unreadable.js';
-import { applyTransition, sweepOutbox } from '../status/apply-transition.js';
-import type { TransitionDeps } from '../status/apply-transition.js';
-
-/** What the supervisor needs. */
-export interface SupervisorDeps extends TransitionDeps {
-  readonly policy: SupervisorPolicy;
-  /** Where to look first, if the option is on. */
-  readonly index?: RecoveryIndex;
-  /** When this process last scanned all records; matters only with an index. */
-  readonly lastScan: { at: Timestamp | undefined };
-  /** 0 to 1; seeded in tests. */
-  readonly random: () => number;
-}
-
-/** Settings of the supervisor; times in milliseconds. */
-export interface SupervisorPolicy extends RecoveryPolicy {
-  /** How far back the first pages look. */
-  readonly windowMs: number;
-  readonly pageSize: number;
-  readonly maxPerRun: number;
-  /** How many orders are recovered at the same time. */
-  readonly concurrency: number;
-  /** Request units after which a run stops; the next one goes on (R107). */
-  readonly maxRequestCharge: number;
-  /** With a recovery index: how often all records are scanned all the same, which is the guarantee. */
-  readonly scanEveryMinutes: number;
-}
-
-/** What one run did. */
-export interface SupervisorRun {
-  recovered: number;
-  /** Somebody else was faster, or the attempt went on meanwhile. */
-  lost: number;
-  /** Could not be recovered now. */
-  failed: number;
-  unreadable: number;
-  statusesSwept: number;
-  requestCharge: number;
-  /** How long the oldest record that was seen is past its deadline. */
-  oldestExpiredMs: number;
-}
+import { applyTransition } from '../status/apply-transition.js';
+import { noteWaiting } from './note-waiting.js';
+import { countPage, metered, newRun } from './supervisor-run.js';
+import type { SupervisorDeps, SupervisorPolicy, SupervisorRun } from './supervisor-run.js';
+import { sweepOutboxes } from './sweep-outboxes.js';
 
 const minuteMs = 60_000;
 
@@ -66,30 +29,17 @@ const pointReadCharge = 1;
 
 const supervisedStates: readonly ProcessState[] = ['Processing', 'Compensating'];
 
+/** V3: what has just expired, and what the index brings, takes at most this share of a run while anything older waits. */
+const windowShare = 0.75;
+
 /** One run of the supervisor. */
-export async function recoverExpired(deps: SupervisorDeps): Promise<SupervisorRun> {
-  const run = {
-    recovered: 0,
-    lost: 0,
-    failed: 0,
-    unreadable: 0,
-    statusesSwept: 0,
-    requestCharge: 0,
-    oldestExpiredMs: 0,
-  };
+export async function recoverExpired(given: SupervisorDeps): Promise<SupervisorRun> {
+  const run = newRun();
+  const deps = { ...given, store: metered(given.store, run) };
   await recoverIndexed(run, deps);
-  for (const scan of isScanDue(deps) ? scans(deps) : []) {
-    for await (const page of scan) {
-      countPage(page, run, deps);
-      noteOldest(page, run, deps);
-      await inGroups(page.records, run, deps, (seen) =>
-        guarded(seen.record.orderId, run, deps, () => recoverInto(run, seen, deps)),
-      );
-      if (isFull(run, deps)) break;
-    }
-    if (isFull(run, deps)) break;
-  }
+  if (isScanDue(deps)) await scanAll(run, deps);
   await sweepOutboxes(run, deps);
+  await noteWaiting(run, deps);
   deps.telemetry.event('supervisor-run', { ...run });
   return run;
 }
@@ -100,14 +50,14 @@ async function recoverIndexed(run: SupervisorRun, deps: SupervisorDeps): Promise
   if (index === undefined) return;
   const until = addMs(clock.now(), -policy.graceMs);
   for await (const orderIds of index.due(addMs(until, -2 * policy.scanEveryMinutes * minuteMs), until)) {
-    await inGroups(orderIds, run, deps, (orderId) =>
+    await inGroups(orderIds, { run, deps, share: windowShare }, (orderId) =>
       guarded(orderId, run, deps, async () => {
         run.requestCharge += pointReadCharge;
         const seen = await deps.store.getLatest(orderId);
         if (seen !== undefined && isExpired(seen.record, until)) await recoverInto(run, seen, deps);
       }),
     );
-    if (isFull(run, deps)) return;
+    if (isFull(run, deps, windowShare)) return;
   }
 }
 
@@ -115,53 +65,105 @@ function isExpired({ lockedBy, completeBy }: StateRecord, until: Timestamp): boo
   return lockedBy !== null && completeBy !== null && completeBy < until;
 }
 
-function isScanDue({ index, lastScan, clock, policy }: SupervisorDeps): boolean {
-  if (index === undefined) return true;
-  const now = clock.now();
-  const isRecent = lastScan.at !== undefined && msBetween(lastScan.at, now) < policy.scanEveryMinutes * minuteMs;
-  if (!isRecent) lastScan.at = now;
-  return !isRecent;
+function isScanDue({ index, memory, clock, policy }: SupervisorDeps): boolean {
+  if (index === undefined || memory.scannedAt === undefined) return true;
+  return msBetween(memory.scannedAt, clock.now()) >= policy.scanEveryMinutes * minuteMs;
 }
 
-function isFull(run: SupervisorRun, { policy }: SupervisorDeps): boolean {
-  return roomIn(run, policy) <= 0 || run.requestCharge >= policy.maxRequestCharge;
+/** The window, then all that is older, then what is left of the window (V3). */
+async function scanAll(run: SupervisorRun, deps: SupervisorDeps): Promise<void> {
+  const isWindowDone = await lookThrough(windowScans(deps), run, deps, windowShare);
+  const isRestDone = await lookThrough(olderScans(deps), run, deps);
+  const isDone = isRestDone && (isWindowDone || (await lookThrough(windowScans(deps), run, deps)));
+  if (isDone) deps.memory.scannedAt = deps.clock.now();
 }
 
-function roomIn({ recovered, lost, failed }: SupervisorRun, { maxPerRun }: SupervisorPolicy): number {
-  return maxPerRun - recovered - lost - failed;
+/** Pages to look through. */
+interface Scan {
+  readonly pages: AsyncIterable<RecordPage>;
+  /** Of a scan that goes on where it stopped: what has not changed by being seen must not keep it from the rest (T60). */
+  readonly name?: string;
 }
 
-/** A crowd that expired together is recovered side by side, as far as the run has room (V1). */
-async function inGroups<Item>(
-  items: readonly Item[],
+function* windowScans({ store, clock, policy }: SupervisorDeps): Generator<Scan> {
+  const { pageSize } = policy;
+  const { completeBefore, completeFrom } = windowOf(clock.now(), policy);
+  for (const state of supervisedStates) {
+    yield { pages: store.pageExpired({ state, completeBefore, completeFrom, pageSize }) };
+  }
+}
+
+/** What expired before the window began, and what has no deadline at all. */
+function* olderScans({ store, clock, policy, memory }: SupervisorDeps): Generator<Scan> {
+  const { pageSize, startByMs } = policy;
+  const window = windowOf(clock.now(), policy);
+  for (const state of supervisedStates) {
+    const name = `older ${state}`;
+    const completeFrom = memory.stoppedAt.get(name);
+    const range = { completeBefore: window.completeFrom, ...(completeFrom && { completeFrom }) };
+    yield { name, pages: store.pageExpired({ state, ...range, pageSize }) };
+  }
+  for (const state of supervisedStates) {
+    yield { pages: store.pageWithoutDeadline(state, addMs(window.completeBefore, -startByMs), pageSize) };
+  }
+}
+
+function windowOf(
+  now: Timestamp,
+  { graceMs, windowMs }: SupervisorPolicy,
+): { readonly completeBefore: Timestamp; readonly completeFrom: Timestamp } {
+  const completeBefore = addMs(now, -graceMs);
+  return { completeBefore, completeFrom: addMs(completeBefore, -windowMs) };
+}
+
+/** Recovers what the scans bring; false when the share of the run was spent before their end (V1). */
+async function lookThrough(
+  scans: Iterable<Scan>,
   run: SupervisorRun,
   deps: SupervisorDeps,
+  share = 1,
+): Promise<boolean> {
+  for (const { name, pages } of scans) {
+    for await (const page of pages) {
+      countPage(page, run, deps);
+      noteOldest(page, run, deps);
+      const recoverSeen = (seen: VersionedRecord): Promise<void> =>
+        guarded(seen.record.orderId, run, deps, () => recoverInto(run, seen, deps));
+      const handled = await inGroups(page.records, { run, deps, share }, recoverSeen);
+      if (!isFull(run, deps, share)) continue;
+      const stoppedAt = page.records[handled]?.record.completeBy ?? page.last;
+      if (name !== undefined && stoppedAt !== undefined) deps.memory.stoppedAt.set(name, stoppedAt);
+      return false;
+    }
+    if (name !== undefined) deps.memory.stoppedAt.delete(name);
+  }
+  return true;
+}
+
+function isFull(run: SupervisorRun, { policy }: SupervisorDeps, share = 1): boolean {
+  return roomIn(run, policy, share) <= 0 || run.requestCharge >= share * policy.maxRequestCharge;
+}
+
+function roomIn({ recovered, lost, failed }: SupervisorRun, { maxPerRun }: SupervisorPolicy, share = 1): number {
+  return Math.ceil(share * maxPerRun) - recovered - lost - failed;
+}
+
+/** A crowd that expired together is recovered side by side, as far as the run has room (V1); answers how many were tried. */
+async function inGroups<Item>(
+  items: readonly Item[],
+  { run, deps, share }: { readonly run: SupervisorRun; readonly deps: SupervisorDeps; readonly share: number },
   recoverOne: (item: Item) => Promise<void>,
-): Promise<void> {
-  let next = 0;
-  while (next < items.length && !isFull(run, deps)) {
-    const size = Math.min(deps.policy.concurrency, roomIn(run, deps.policy));
-    await Promise.all(items.slice(next, next + size).map(recoverOne));
-    next += size;
+): Promise<number> {
+  let tried = 0;
+  const room = (): number => roomIn(run, deps.policy, share);
+  while (tried < items.length && room() > 0) {
+    if (tried > 0 && isFull(run, deps, share)) break; // Also the poorest run recovers something.
+    const size = Math.min(deps.policy.concurrency, room());
+    const group = items.slice(tried, tried + size);
+    await Promise.all(group.map(recoverOne));
+    tried += group.length;
   }
-}
-
-/** The window first, then whatever is older, then records without a deadline (V3). */
-function* scans({ store, clock, policy }: SupervisorDeps): Generator<AsyncIterable<RecordPage>> {
-  const { pageSize, graceMs, windowMs, startByMs } = policy;
-  const completeBefore = addMs(clock.now(), -graceMs);
-  const completeFrom = addMs(completeBefore, -windowMs);
-  for (const state of supervisedStates) yield store.pageExpired({ state, completeBefore, completeFrom, pageSize });
-  for (const state of supervisedStates) yield store.pageExpired({ state, completeBefore: completeFrom, pageSize });
-  for (const state of supervisedStates) {
-    yield store.pageWithoutDeadline(state, addMs(completeBefore, -startByMs), pageSize);
-  }
-}
-
-function countPage(page: RecordPage, run: SupervisorRun, deps: SupervisorDeps): void {
-  run.requestCharge += page.requestCharge;
-  run.unreadable += page.unreadable.length;
-  alertUnreadable(page, deps.telemetry);
+  return tried;
 }
 
 function noteOldest(page: RecordPage, run: SupervisorRun, { clock }: SupervisorDeps): void {
@@ -211,24 +213,4 @@ async function recoverRecord({ record }: VersionedRecord, deps: SupervisorDeps):
   const { processState, failureCount } = result.record;
   deps.telemetry.event('attempt-expired', { orderId, attempt, processState, failureCount });
   return true;
-}
-
-/**
- * Sends statuses that a crash left in the outbox of a finished order (T53). An application whose queue does not take them
- * is passed over for the rest of the run, so that it does not keep the others waiting.
- */
-async function sweepOutboxes(run: SupervisorRun, deps: SupervisorDeps): Promise<void> {
-  const { graceMs, pageSize, maxPerRun, maxRequestCharge } = deps.policy;
-  const unreachable = new Set<string>();
-  for await (const page of deps.store.pageUnsent(addMs(deps.clock.now(), -graceMs), pageSize)) {
-    countPage(page, run, deps);
-    for (const seen of page.records) {
-      const { application } = seen.record;
-      if (unreachable.has(application)) continue;
-      const { outbox } = await sweepOutbox(deps, seen);
-      if (outbox.length === 0) run.statusesSwept += 1;
-      else unreachable.add(application);
-    }
-    if (run.statusesSwept >= maxPerRun || run.requestCharge >= maxRequestCharge) return;
-  }
 }

@@ -26,6 +26,7 @@ export const eventNames = [
   'status-undeliverable', // once an order: the application's queue did not take a status
   'starter-run', // one run of the starter
   'supervisor-run', // one run of the supervisor: its absence is an alert
+  'start-overdue', // supervisor: an order has waited for the starter longer than START_BY_MS
   'history-purged', // scheduler: finished attempts were forgotten
   'audit-run', // supervisor: the slow look for unreadable documents
   'recovery-failed', // supervisor: this record could not be recovered now

@@ -64,6 +64,7 @@ export function stateStoreContract(name: string, open: () => Promise<StoreUnderT
         const changed = { ...first.seen.record, attempt: 1 };
         const result = await first.store.replaceIfUnchanged(changed, first.seen.etag);
         expect(result).toMatchObject({ kind: 'replaced', versioned: { record: changed } });
+        expect(result).toHaveProperty('requestCharge', expect.any(Number)); // R107
         const stale = await second.store.replaceIfUnchanged({ ...second.seen.record, attempt: 9 }, second.seen.etag);
         expect(stale).toEqual({ kind: 'conflict' });
         expect((await store().getLatest(changed.orderId))?.record).toEqual(changed);
@@ -199,6 +200,15 @@ export function stateStoreContract(name: string, open: () => Promise<StoreUnderT
         expect(await idsIn(store().pageExpired(undo), isOurs)).toEqual([idOf('undo')]);
       });
 
+      it('say where they end, so that a later scan can go on there', async () => {
+        const { idOf, isOurs } = newFamily();
+        await put(owned(idOf('first'), later(-700_000)));
+        await put(owned(idOf('bad'), later(-690_000), { failureCount: -1 }));
+        const query = { state: 'Processing', completeBefore: later(-600_000), pageSize: 100 } as const;
+        const pages = await pagesOf(store().pageExpired(query));
+        expect(pages.find(({ unreadable }) => unreadable.some(({ id }) => isOurs(id)))?.last).toBe(later(-690_000));
+      });
+
       it('leave no gap and no overlap between the window and what is older', async () => {
         const { idOf, isOurs } = newFamily();
         await put(owned(idOf('edge'), later(-100)));
@@ -236,14 +246,18 @@ export function stateStoreContract(name: string, open: () => Promise<StoreUnderT
       });
     });
 
-    it('pages finished records whose status still waits (T53)', async () => {
+    it('pages finished records whose status still waits, the longest first, from any time on (T53)', async () => {
       const { idOf, isOurs } = newFamily();
       const finished = { ...processedRecord(), outboxSince: later(-50) };
       await put({ ...finished, id: idOf('waiting'), orderId: idOf('waiting') });
       await put({ ...finished, id: idOf('young'), orderId: idOf('young'), outboxSince: later(0) });
       await put({ ...finished, id: idOf('sent'), orderId: idOf('sent'), outbox: [], outboxSince: null });
       await put({ ...claimed(), id: idOf('running'), orderId: idOf('running'), outboxSince: later(-50) });
-      expect(await idsIn(store().pageUnsent(later(-10), 100), isOurs)).toEqual([idOf('waiting')]);
+      await put({ ...finished, id: idOf('long'), orderId: idOf('long'), outboxSince: later(-70) });
+      const query = { since: later(-10), pageSize: 100 };
+      expect(await idsIn(store().pageUnsent(query), isOurs)).toEqual([idOf('long'), idOf('waiting')]);
+      const goingOn = { ...query, from: later(-50) };
+      expect(await idsIn(store().pageUnsent(goingOn), isOurs)).toEqual([idOf('waiting')]);
     });
 
     it('pages documents that nothing else ever finds (C11, C12, C42, C61)', async () => {

@@ -88,7 +88,7 @@ export function createMemoryStateStore(database: MemoryStateDatabase = createMem
     getLatest: async (orderId) => Promise.resolve(getLatest(orderId)),
     replaceIfUnchanged: (record, etag) => {
       const isUnchanged = documents.get(record.orderId)?.etag === etag;
-      if (isUnchanged) return Promise.resolve({ kind: 'replaced', versioned: write(record) });
+      if (isUnchanged) return Promise.resolve({ kind: 'replaced', versioned: write(record), requestCharge: 1 });
       recent.delete(record.orderId);
       return Promise.resolve({ kind: 'conflict' });
     },
@@ -110,10 +110,12 @@ export function createMemoryStateStore(database: MemoryStateDatabase = createMem
       return select((it) => it['processState'] === state && isWithout(it) && isOld(it), 'updatedAt', pageSize);
     },
     pageSuspicious: (pageSize) => select(isSuspicious, 'id', pageSize),
-    pageUnsent: (since, pageSize) => {
+    pageUnsent: ({ since, from, pageSize }) => {
       const states: readonly unknown[] = terminalStates;
       const isUnsent = (it: Document): boolean =>
-        states.includes(it['processState']) && isBefore(it['outboxSince'], since);
+        states.includes(it['processState']) &&
+        isBefore(it['outboxSince'], since) &&
+        (from === undefined || !isBefore(it['outboxSince'], from));
       return select(isUnsent, 'outboxSince', pageSize);
     },
   };
@@ -146,11 +148,11 @@ async function* pages(
 ): AsyncGenerator<RecordPage> {
   const sorted = [...found].sort((a, b) => (String(a.document[orderBy]) < String(b.document[orderBy]) ? -1 : 1));
   for (let left = sorted.flatMap(now); left.length > 0; left = left.slice(pageSize).flatMap(now)) {
-    yield await Promise.resolve(toPage(left.slice(0, pageSize)));
+    yield await Promise.resolve(toPage(left.slice(0, pageSize), orderBy));
   }
 }
 
-function toPage(stored: readonly StoredDocument[]): RecordPage {
+function toPage(stored: readonly StoredDocument[], orderBy: string): RecordPage {
   const records: VersionedRecord[] = [];
   const unreadable: UnreadableRecord[] = [];
   for (const { document, etag } of stored) {
@@ -158,7 +160,8 @@ function toPage(stored: readonly StoredDocument[]): RecordPage {
     if (read.kind === 'record') records.push({ record: read.record, etag });
     else unreadable.push(read);
   }
-  return { records, unreadable, requestCharge: 1 };
+  const last = stored.at(-1)?.document[orderBy];
+  return { records, unreadable, requestCharge: 1, last: typeof last === 'string' ? last : undefined };
 }
 
 /** An orders database in memory. */

@@ -19,6 +19,7 @@ import type { Orchestrations, OrdersDatabase, StateStore } from '../../functions
 import type { TransitionDeps } from '../../functions/status/apply-transition.js';
 import { submitOrder } from '../../functions/submit/submit-order.js';
 import { recoverExpired } from '../../functions/supervisor/recover-expired.js';
+import { createSupervisorMemory } from '../../functions/supervisor/supervisor-run.js';
 import { claimLeaseMs, maxFailures, orderMessage, recoveryPolicy, stepDeadlineMs, workflowV1 } from './builders.js';
 import { faultyStore, seededRandom } from './faulty.js';
 import type { Fault } from './faulty.js';
@@ -175,7 +176,7 @@ export function createOrderWorld(seed: number, faultProbability: number): OrderW
         scanEveryMinutes: 1,
       };
       const policy = { ...recoveryPolicy, ...limits };
-      await ignoringTransient(recoverExpired({ ...depsOf(process), random, policy, lastScan: { at: undefined } }));
+      await ignoringTransient(recoverExpired({ ...depsOf(process), random, policy, memory: createSupervisorMemory() }));
     },
     operate: async (process, orderId, verb) => {
       const policy = { budgetGrant: 30, orderLifetimeMs: 3_600_000 };

@@ -1,71 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addMs } from '../../functions/contracts/timestamp.js';
 import { PermanentError, TransientError } from '../../functions/state/errors.js';
-import type { RecoveryIndex } from '../../functions/state/ports.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
 import { handleHint } from '../../functions/supervisor/handle-hint.js';
 import { recoverExpired } from '../../functions/supervisor/recover-expired.js';
-import type { SupervisorDeps, SupervisorPolicy } from '../../functions/supervisor/recover-expired.js';
-import {
-  advanced,
-  claimed,
-  compensatingRecord,
-  failedRecord,
-  processedRecord,
-  recoveryPolicy,
-} from '../support/builders.js';
-import { createManualClock, startOfTime } from '../support/manual-clock.js';
-import { createMemoryStateDatabase, createMemoryStateStore } from '../support/memory-stores.js';
-import type { MemoryStateDatabase } from '../support/memory-stores.js';
-import { createRecordingSender, createRecordingTelemetry } from '../support/recording.js';
+import { advanced, claimed, compensatingRecord, processedRecord } from '../support/builders.js';
+import { createMemoryStateStore } from '../support/memory-stores.js';
+import { createSupervisorWorld, now, policy } from '../support/supervisor-world.js';
 
-const policy: SupervisorPolicy = {
-  ...recoveryPolicy,
-  windowMs: 60_000,
-  pageSize: 3,
-  maxPerRun: 100,
-  concurrency: 2,
-  maxRequestCharge: 1_000,
-  scanEveryMinutes: 1,
-};
-
-let database: MemoryStateDatabase;
-let sender: ReturnType<typeof createRecordingSender>;
-let telemetry: ReturnType<typeof createRecordingTelemetry>;
-let deps: SupervisorDeps;
+let { database, deps, expired, run, telemetry } = createSupervisorWorld();
 
 beforeEach(() => {
-  database = createMemoryStateDatabase();
-  sender = createRecordingSender();
-  telemetry = createRecordingTelemetry();
-  const store = createMemoryStateStore(database);
-  deps = {
-    store,
-    clock: createManualClock(addMs(startOfTime, 3_600_000)),
-    sender,
-    telemetry,
-    random: () => 0.5,
-    policy,
-    lastScan: { at: undefined },
-  };
+  ({ database, deps, expired, run, telemetry } = createSupervisorWorld());
 });
-
-const now = addMs(startOfTime, 3_600_000);
-
-/** An owned record whose deadline passed so long ago. */
-function expired(orderId: string, agoMs: number, fields: Partial<StateRecord> = {}): void {
-  const record = {
-    ...advanced(claimed()),
-    id: orderId,
-    orderId,
-    lockedBy: `${orderId}.1`,
-    expiresAt: addMs(now, 1_000_000),
-  };
-  database.put({ ...record, completeBy: addMs(now, -agoMs), ...fields });
-}
-
-const run = (changes: Partial<SupervisorPolicy> = {}): ReturnType<typeof recoverExpired> =>
-  recoverExpired({ ...deps, policy: { ...policy, ...changes } });
 
 describe('a run of the supervisor', () => {
   it('asks for the recovery of what has expired, and touches nothing else (R29–R31, R104, R109)', async () => {
@@ -138,6 +85,68 @@ describe('a run of the supervisor', () => {
     expect(outcome.requestCharge).toBeGreaterThanOrEqual(2);
   });
 
+  it('counts what its writes cost as well as what its pages do (R107)', async () => {
+    const { requestCharge: idle } = await run();
+    expired('A-1', 10_000);
+    const { requestCharge } = await run();
+    expect(requestCharge - idle).toBe(2); // One page with something in it, one write; each costs 1 in memory.
+  });
+
+  it('recovers something even when a page alone costs all it may spend (V1)', async () => {
+    expired('A-1', 10_000);
+    expect(await run({ maxRequestCharge: 0.1 })).toMatchObject({ recovered: 1 });
+  });
+
+  it('leaves a share of each run to what is older than its window, however much expires (V3, T59)', async () => {
+    for (let number = 0; number < 20; number += 1) expired(`young-${number}`, 10_000);
+    expired('weekend', 200_000_000);
+    expect(await run({ maxPerRun: 4 })).toMatchObject({ recovered: 4 });
+    expect(database.record('weekend').failureCount).toBe(1);
+  });
+
+  it('looks at the window before what is older', async () => {
+    expired('young', 10_000);
+    expired('weekend', 200_000_000);
+    expect(await run({ maxPerRun: 1 })).toMatchObject({ recovered: 1 });
+    expect(database.record('young').failureCount).toBe(1);
+  });
+
+  it('goes on behind old records that can’t be recovered, and comes back to them (V4, T60)', async () => {
+    for (let number = 0; number < 6; number += 1) expired(`stuck-${number}`, 300_000_000 - number);
+    expired('weekend', 200_000_000);
+    const { store } = deps;
+    let isBroken = true;
+    const failing = {
+      ...store,
+      replaceIfUnchanged: (record: StateRecord, etag: string) =>
+        isBroken && record.orderId.startsWith('stuck')
+          ? Promise.reject(new PermanentError('Cosmos413', 'too large'))
+          : store.replaceIfUnchanged(record, etag),
+    };
+    const runOnce = (): ReturnType<typeof recoverExpired> =>
+      recoverExpired({ ...deps, store: failing, policy: { ...policy, maxPerRun: 3 } });
+    for (let count = 0; count < 3; count += 1) await runOnce();
+    expect(database.record('weekend').failureCount).toBe(1);
+    isBroken = false;
+    for (let count = 0; count < 3; count += 1) await runOnce();
+    expect(database.record('stuck-0').failureCount).toBe(1);
+  });
+
+  it('goes on with the first record that it did not reach, though it read it (V3)', async () => {
+    for (let number = 0; number < 6; number += 1) expired(`A-${number}`, 300_000_000 - number);
+    await run({ maxPerRun: 2, pageSize: 6 });
+    await run({ maxPerRun: 2, pageSize: 6 });
+    const counts = Array.from({ length: 6 }, (_, number) => database.record(`A-${number}`).failureCount);
+    expect(counts).toEqual([1, 1, 1, 1, 0, 0]);
+  });
+
+  it('goes on behind old documents that it can’t read (T60, R107)', async () => {
+    for (let number = 0; number < 12; number += 1) expired(`bad-${number}`, 300_000_000 - number, { failureCount: -1 });
+    expired('weekend', 200_000_000);
+    for (let count = 0; count < 8; count += 1) await run({ maxRequestCharge: 2 });
+    expect(database.record('weekend').failureCount).toBe(1);
+  });
+
   it('takes the oldest first and says how old it was (R58)', async () => {
     expired('young', 10_000);
     expired('old', 50_000);
@@ -196,10 +205,12 @@ describe('a run of the supervisor', () => {
     expect(database.record('A-1').failureCount).toBe(0);
   });
 
-  it('names documents it can’t read and goes on (C11, C42)', async () => {
+  it('names documents it can’t read, each once, and goes on (C11, C42, C52)', async () => {
     expired('bad', 20_000, { failureCount: -1 });
     expired('good', 10_000);
     expect(await run()).toMatchObject({ recovered: 1, unreadable: 1 });
+    expect(await run()).toMatchObject({ unreadable: 1 });
+    expect(telemetry.alerts).toHaveLength(1);
     expect(telemetry.alerts[0]?.fields).toMatchObject({ orderId: 'bad' });
   });
 
@@ -220,89 +231,6 @@ describe('a run of the supervisor', () => {
     expired('A-1', 10_000);
     await run();
     expect(database.record('A-1').notBefore).toBe(addMs(now, policy.backoffMs * 1.5));
-  });
-});
-
-describe('a run with a recovery index', () => {
-  const indexOf = (...orderIds: string[]): RecoveryIndex => ({
-    note: () => Promise.resolve(),
-    due: async function* () {
-      yield await Promise.resolve(orderIds);
-    },
-  });
-
-  it('takes what the index brings if the record agrees, and goes on when one record can’t be read (V4, R108, T69)', async () => {
-    expired('A-1', 10_000);
-    expired('alive', -10_000);
-    database.put({ ...claimed(), id: 'bad', orderId: 'bad', processState: 'Sleeping' });
-    const lastScan = { at: now };
-    const outcome = await recoverExpired({ ...deps, index: indexOf('bad', 'alive', 'unknown', 'A-1'), lastScan });
-    expect(outcome).toMatchObject({ recovered: 1, failed: 1 });
-    expect(database.record('alive').failureCount).toBe(0);
-  });
-
-  it('still scans everything in its time: the index is a hint (V3)', async () => {
-    expired('A-1', 10_000);
-    const lastScan = { at: addMs(now, -59_999) };
-    expect(await recoverExpired({ ...deps, index: indexOf(), lastScan })).toMatchObject({ recovered: 0 });
-    lastScan.at = addMs(now, -60_000);
-    expect(await recoverExpired({ ...deps, index: indexOf(), lastScan })).toMatchObject({ recovered: 1 });
-    expect(lastScan.at).toBe(now);
-  });
-
-  it('is bounded as any other (V1)', async () => {
-    for (const orderId of ['A-1', 'A-2', 'A-3']) expired(orderId, 10_000);
-    const index = indexOf('A-1', 'A-2', 'A-3');
-    const outcome = await recoverExpired({
-      ...deps,
-      index,
-      lastScan: { at: now },
-      policy: { ...policy, maxPerRun: 2 },
-    });
-    expect(outcome).toMatchObject({ recovered: 2 });
-  });
-});
-
-describe('statuses that a crash has left', () => {
-  const unsent = (orderId: string, record: StateRecord, application = 'web-shop'): void => {
-    database.put({ ...record, id: orderId, orderId, application });
-  };
-
-  it('are sent and removed (T53)', async () => {
-    unsent('A-1', processedRecord());
-    expect(await run()).toMatchObject({ statusesSwept: 1 });
-    expect(sender.queued('status-web-shop').map(({ messageId }) => messageId)).toEqual(['A-1.1', 'A-1.2']);
-    expect(database.record('A-1')).toMatchObject({ outbox: [], outboxSince: null });
-    expect(await run()).toMatchObject({ statusesSwept: 0 });
-  });
-
-  it('bring the alert that may have been lost with them', async () => {
-    unsent('A-1', failedRecord());
-    await run();
-    await run();
-    expect(telemetry.count('order-needs-operator')).toBe(1);
-  });
-
-  it('of an application whose queue is gone do not keep the others waiting (T55, T60)', async () => {
-    sender.fail('permanent', (queue) => queue === 'status-gone');
-    for (let number = 0; number < 10; number += 1) unsent(`gone-${number}`, processedRecord(), 'gone');
-    unsent('A-1', processedRecord());
-    expect(await run()).toMatchObject({ statusesSwept: 1 });
-    expect(sender.queued('status-web-shop')).toHaveLength(2);
-    expect(telemetry.count('status-undeliverable')).toBe(1);
-  });
-
-  it('reach past more orders of such an application than a run takes', async () => {
-    sender.fail('permanent', (queue) => queue === 'status-gone');
-    for (let number = 0; number < 10; number += 1) unsent(`gone-${number}`, processedRecord(), 'gone');
-    unsent('A-1', processedRecord());
-    expect(await run({ maxPerRun: 3 })).toMatchObject({ statusesSwept: 1 });
-  });
-
-  it('are swept in a bounded number (V1)', async () => {
-    for (let number = 0; number < 10; number += 1) unsent(`A-${number}`, processedRecord());
-    expect(await run({ maxPerRun: 4 })).toMatchObject({ statusesSwept: 6 });
-    expect(await run({ maxPerRun: 4 })).toMatchObject({ statusesSwept: 4 });
   });
 });
 

@@ -20,7 +20,8 @@ const frequent: readonly SqlQuerySpec[] = [
   expiredQuery({ ...paging, state: 'Processing', completeBefore: startOfTime }),
   expiredQuery({ ...paging, state: 'Processing', completeBefore: startOfTime, completeFrom: startOfTime }),
   withoutDeadlineQuery('Processing', startOfTime),
-  unsentQuery(['Processed'], startOfTime),
+  unsentQuery(['Processed'], { ...paging, since: startOfTime }),
+  unsentQuery(['Processed'], { ...paging, since: startOfTime, from: startOfTime }),
 ];
 
 const { indexingPolicy } = mustFind(topology.cosmosDb.containers.find(({ name }) => name === 'order-state'));
@@ -38,8 +39,8 @@ function orderOf({ query }: SqlQuerySpec): string | undefined {
 }
 
 describe('the queries of starter and supervisor', () => {
-  it('are ordered by a composite index each, and each index serves a query (R105, T9)', () => {
-    const orders = frequent.flatMap((query) => orderOf(query) ?? []);
+  it('are each served by a composite index if ordered by several properties, and each index serves one (R105, T9)', () => {
+    const orders = frequent.flatMap((query) => orderOf(query) ?? []).filter((order) => order.includes(','));
     expect(new Set(orders)).toEqual(new Set(compositeIndexes));
   });
 

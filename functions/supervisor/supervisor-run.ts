@@ -1,0 +1,93 @@
+/** What a run of the supervisor needs, what it may spend and what it has done; the parts of a run share it. */
+import type { Timestamp } from '../contracts/timestamp.js';
+import type { RecoveryPolicy } from '../state/attempt-transitions.js';
+import type { RecordPage, RecoveryIndex, StateStore } from '../state/ports.js';
+import { alertUnreadable } from '../status/alert-unreadable.js';
+import type { TransitionDeps } from '../status/apply-transition.js';
+
+/** What the supervisor needs. */
+export interface SupervisorDeps extends TransitionDeps {
+  readonly policy: SupervisorPolicy;
+  /** Where to look first, if the option is on. */
+  readonly index?: RecoveryIndex;
+  readonly memory: SupervisorMemory;
+  /** 0 to 1; seeded in tests. */
+  readonly random: () => number;
+}
+
+/** What a process remembers from run to run. When it is lost, a run starts from the beginning. */
+export interface SupervisorMemory {
+  /** When all records were last scanned to the end; matters only with an index. */
+  scannedAt: Timestamp | undefined;
+  /** Where a scan, by its name, stopped for want of room: the next run goes on there. */
+  readonly stoppedAt: Map<string, Timestamp>;
+}
+
+/** The memory of a process that has just started. */
+export function createSupervisorMemory(): SupervisorMemory {
+  return { scannedAt: undefined, stoppedAt: new Map() };
+}
+
+/** Settings of the supervisor; times in milliseconds. */
+export interface SupervisorPolicy extends RecoveryPolicy {
+  /** How far back the first pages look. */
+  readonly windowMs: number;
+  readonly pageSize: number;
+  readonly maxPerRun: number;
+  /** How many orders are recovered at the same time. */
+  readonly concurrency: number;
+  /** Request units after which a run stops; the next one goes on (R107). */
+  readonly maxRequestCharge: number;
+  /** With a recovery index: how often all records are scanned all the same, which is the guarantee. */
+  readonly scanEveryMinutes: number;
+}
+
+/** What one run did. */
+export interface SupervisorRun {
+  recovered: number;
+  /** Somebody else was faster, or the attempt went on meanwhile. */
+  lost: number;
+  /** Could not be recovered now. */
+  failed: number;
+  unreadable: number;
+  statusesSwept: number;
+  /** Of pages and of writes. */
+  requestCharge: number;
+  /** How long the oldest record that was seen is past its deadline. */
+  oldestExpiredMs: number;
+  /** How long the order that has waited longest for the starter has been due (T7). */
+  oldestPendingMs: number;
+}
+
+/** A run that has done nothing yet. */
+export function newRun(): SupervisorRun {
+  return {
+    recovered: 0,
+    lost: 0,
+    failed: 0,
+    unreadable: 0,
+    statusesSwept: 0,
+    requestCharge: 0,
+    oldestExpiredMs: 0,
+    oldestPendingMs: 0,
+  };
+}
+
+/** The store as a run uses it: its writes count as its pages do (R107). */
+export function metered(store: StateStore, run: SupervisorRun): StateStore {
+  return {
+    ...store,
+    replaceIfUnchanged: async (record, etag) => {
+      const result = await store.replaceIfUnchanged(record, etag);
+      if (result.kind === 'replaced') run.requestCharge += result.requestCharge;
+      return result;
+    },
+  };
+}
+
+/** Counts what a page cost, and tells of what in it can't be read. */
+export function countPage(page: RecordPage, run: SupervisorRun, { telemetry }: SupervisorDeps): void {
+  run.requestCharge += page.requestCharge;
+  run.unreadable += page.unreadable.length;
+  alertUnreadable(page, telemetry);
+}

@@ -1,0 +1,79 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { addMs } from '../../functions/contracts/timestamp.js';
+import { runStarter } from '../../functions/scheduler/run-starter.js';
+import type { StarterHeartbeat } from '../../functions/scheduler/run-starter.js';
+import type { Admission } from '../../functions/state/admission.js';
+import { aRecord } from '../support/builders.js';
+import { createManualClock, startOfTime } from '../support/manual-clock.js';
+import type { ManualClock } from '../support/manual-clock.js';
+import { createMemoryStateDatabase, createMemoryStateStore } from '../support/memory-stores.js';
+import type { MemoryStateDatabase } from '../support/memory-stores.js';
+import {
+  createRecordingOrchestrations,
+  createRecordingSender,
+  createRecordingTelemetry,
+} from '../support/recording.js';
+
+let database: MemoryStateDatabase;
+let clock: ManualClock;
+let telemetry: ReturnType<typeof createRecordingTelemetry>;
+let heartbeat: StarterHeartbeat;
+
+beforeEach(() => {
+  database = createMemoryStateDatabase();
+  clock = createManualClock();
+  telemetry = createRecordingTelemetry();
+  heartbeat = { at: undefined };
+});
+
+function run(): Promise<void> {
+  const common = { store: createMemoryStateStore(database), clock, telemetry };
+  const written: { admission?: Admission } = {};
+  const admission = {
+    readAdmission: () => Promise.resolve(written.admission),
+    writeAdmission: (next: Admission) => {
+      written.admission = next;
+      return Promise.resolve();
+    },
+    readPause: () => Promise.resolve(undefined),
+    changePause: () => Promise.reject(new Error('no operator here')),
+  };
+  const starter = {
+    ...common,
+    sender: createRecordingSender(),
+    orchestrations: createRecordingOrchestrations(),
+    random: () => 0.5,
+    debt: { toNormal: 0 },
+    policy: {
+      claimLeaseMs: 10_000,
+      releaseBackoffMs: 1_000,
+      pageSize: 10,
+      maxPerRun: 10,
+      concurrency: 2,
+      normalShare: 0.2,
+    },
+  };
+  const limits = { highWater: 100, lowWater: 40, maxInFlight: 10 };
+  return runStarter({ admission: { ...common, admission, limits }, starter, maxInFlight: 10 }, heartbeat);
+}
+
+describe('the starter', () => {
+  it('says once a minute that it runs, also when there is nothing to do (T7, C52)', async () => {
+    for (let second = 0; second < 180; second += 1) {
+      await run();
+      clock.advance(1_000);
+    }
+    expect(telemetry.events.map(({ name }) => name)).toEqual(['starter-run', 'starter-run', 'starter-run']);
+  });
+
+  it('says at once what it has found waiting', async () => {
+    await run();
+    database.put({ ...aRecord(), notBefore: addMs(startOfTime, -5_000) });
+    await run();
+    const told = telemetry.events.filter(({ name }) => name === 'starter-run');
+    expect(told.map(({ fields }) => [fields?.['started'], fields?.['oldestPendingMs']])).toEqual([
+      [0, 0],
+      [1, 5_000],
+    ]);
+  });
+});
