@@ -59,10 +59,10 @@ describe('statuses that a crash has left', () => {
       unsent(`gone-${number}`, { ...processedRecord(), outboxSince: addMs(startOfTime, number) }, 'gone');
     }
     unsent('A-1', { ...processedRecord(), outboxSince: addMs(startOfTime, 1_000) });
-    for (let count = 0; count < 4; count += 1) await run({ maxRequestCharge: 1 });
+    for (let count = 0; count < 6; count += 1) await run({ maxRequestCharge: 1 });
     expect(sender.queued('status-web-shop')).toHaveLength(2);
     sender.fail(undefined);
-    for (let count = 0; count < 5; count += 1) await run({ maxRequestCharge: 1 });
+    for (let count = 0; count < 6; count += 1) await run({ maxRequestCharge: 1 });
     expect(sender.queued('status-gone')).toHaveLength(20);
   });
 
