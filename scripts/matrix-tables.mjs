@@ -30,7 +30,7 @@ function score(count) {
 }
 
 function singleTable({ single }) {
-  const own = ['effects.test.ts', 'traps.test.ts'].map((name) => `${folder}/${name}`);
+  const own = ['effects.test.ts', 'invariants.test.ts', 'traps.test.ts'].map((name) => `${folder}/${name}`);
   const rows = Object.entries(single)
     .filter(([file]) => !own.includes(file))
     .flatMap(([file, tests]) => tests.map(({ title, held }) => [title, held ? 'held' : '**broken**', link(file)]));

@@ -1,7 +1,7 @@
 import type { ServiceBusClient } from '@azure/service-bus';
 import { describe, expect, it } from 'vitest';
 import { createOrderClient, ClientClosedError, SubmitFailedError } from '../../client/index.js';
-import type { OrderClient, StatusKind, StatusMessage } from '../../client/index.js';
+import type { OrderClient, OrderClientOptions, StatusKind, StatusMessage } from '../../client/index.js';
 import { exampleOrder } from '../../cli/orders/example-order.js';
 import { startStack } from '../../local/stack.js';
 import {
@@ -25,13 +25,14 @@ interface Application extends TestBroker {
   readonly send: (...statuses: object[]) => Promise<void>;
 }
 
-async function application(): Promise<Application> {
+async function application(options: Partial<OrderClientOptions> = {}): Promise<Application> {
   const broker = await startTestBroker(queues);
   const errors: unknown[] = [];
   const orderClient = createOrderClient({
     serviceBus: broker.client,
     application: 'web-shop',
     onError: (error) => errors.push(error),
+    ...options,
   });
   cleanUp(() => orderClient.close());
   const sender = broker.client.createSender('status-web-shop');
@@ -148,6 +149,40 @@ describe('reading statuses', () => {
     await untilEmpty(client);
     expect(calls).toEqual([1, 1]);
     expect(errors.map(String)).toEqual(['Error: the database is away']);
+  });
+
+  it('handles the statuses of one order one after the other, those of others beside them (F2)', async () => {
+    const { client, orderClient, send } = await application({ maxConcurrentStatuses: 4 });
+    const log: string[] = [];
+    let finishFirst = (): void => undefined;
+    orderClient.subscribe(async ({ orderId, seq }) => {
+      log.push(`${orderId}.${seq} begins`);
+      if (orderId === 'a' && seq === 1) await new Promise<void>((finish) => (finishFirst = finish));
+      log.push(`${orderId}.${seq} ends`);
+    });
+    await send(status('a', 1, 'OrderReceived'), status('a', 2, 'OrderCompleted'), status('b', 1, 'OrderReceived'));
+    await until(() => log.includes('b.1 ends'));
+    expect(log).toEqual(['a.1 begins', 'b.1 begins', 'b.1 ends']);
+    finishFirst();
+    await untilEmpty(client);
+    expect(log.slice(3)).toEqual(['a.1 ends', 'a.2 begins', 'a.2 ends']);
+  });
+
+  it('leaves on the queue what it has taken when its last reader goes meanwhile (F3)', async () => {
+    const { client, orderClient, send } = await application({ maxConcurrentStatuses: 4 });
+    const seen: string[] = [];
+    let finishFirst = (): void => undefined;
+    const unsubscribe = orderClient.subscribe(async ({ orderId, seq }) => {
+      seen.push(`${orderId}.${seq}`);
+      if (orderId === 'a') await new Promise<void>((finish) => (finishFirst = finish));
+    });
+    await send(status('a', 1, 'OrderReceived'), status('a', 2, 'OrderCompleted'), status('b', 1, 'OrderReceived'));
+    await until(() => seen.includes('b.1')); // It came last: the second status of order a has been taken, too.
+    unsubscribe();
+    finishFirst();
+    await orderClient.close();
+    expect(seen).toEqual(['a.1', 'b.1']);
+    expect(await left(client)).toMatchObject([{ orderId: 'a', seq: 2 }]);
   });
 
   it('sets aside what is no status, with a reason', async () => {

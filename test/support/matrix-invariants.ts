@@ -42,17 +42,21 @@ export const appQueues: readonly string[] = [
 /** Dead letters that a fault may leave: requests and hints that came too late to be of use. Orders and replies never. */
 const queuesWithoutDeadLetters: readonly string[] = ['orders', 'payment-replies', 'shipping-replies'];
 
+/** How long the checker waits for what should still come. */
+const usualPatienceMs = 30_000;
+
 /** What the accepted orders of a cell broke; empty when all invariants hold. Waits until the world is quiet. */
 export async function violations(
   world: MatrixWorld,
   sent: ReadonlyMap<string, unknown>,
   expectedDeadLetters = 0,
+  patienceMs = usualPatienceMs,
 ): Promise<readonly string[]> {
   const problems: string[] = [];
-  for (const orderId of sent.keys()) problems.push(...(await stuck(world, orderId)));
-  problems.push(...(await noise(world)));
+  for (const orderId of sent.keys()) problems.push(...(await stuck(world, orderId, patienceMs)));
+  problems.push(...(await noise(world, patienceMs)));
   for (const [orderId, body] of sent) {
-    const evidence = await collect(world, orderId, body as Evidence['sent']);
+    const evidence = await collect(world, { orderId, sent: body as Evidence['sent'] }, patienceMs);
     const found = [
       ...lost(evidence),
       ...remoteProblems(evidence),
@@ -73,12 +77,13 @@ export async function countDeadLetters({ stack }: MatrixWorld): Promise<number> 
   return queuesWithoutDeadLetters.reduce((sum, queue) => sum + (counters[`${queue}-dead-letter.messages`] ?? 0), 0);
 }
 
-async function stuck(world: MatrixWorld, orderId: string): Promise<readonly string[]> {
+async function stuck(world: MatrixWorld, orderId: string, patienceMs: number): Promise<readonly string[]> {
+  const hasEnded = async (): Promise<boolean> => {
+    const record = await world.record(orderId);
+    return record !== undefined && isTerminal(record) && record.outbox.length === 0;
+  };
   try {
-    await eventually(`the record of ${orderId} to end with an empty outbox`, async () => {
-      const record = await world.record(orderId);
-      return record !== undefined && isTerminal(record) && record.outbox.length === 0;
-    });
+    await eventually(`the record of ${orderId} to end with an empty outbox`, hasEnded, patienceMs);
     return [];
   } catch (error) {
     if (!(error instanceof NotInTime)) throw error;
@@ -88,7 +93,7 @@ async function stuck(world: MatrixWorld, orderId: string): Promise<readonly stri
 }
 
 /** Waits until no message of the app is on its way and no orchestration runs. */
-async function noise({ stack }: MatrixWorld): Promise<readonly string[]> {
+async function noise({ stack }: MatrixWorld, patienceMs: number): Promise<readonly string[]> {
   const waiting = async (): Promise<string[]> => {
     const counters = await stack.counters('service-bus');
     const messages = appQueues.filter((queue) => (counters[`${queue}.messages`] ?? 0) > 0);
@@ -100,7 +105,7 @@ async function noise({ stack }: MatrixWorld): Promise<readonly string[]> {
     ];
   };
   try {
-    await eventually('the world to be quiet', async () => (await waiting()).length === 0);
+    await eventually('the world to be quiet', async () => (await waiting()).length === 0, patienceMs);
     return [];
   } catch (error) {
     if (!(error instanceof NotInTime)) throw error;
@@ -108,16 +113,22 @@ async function noise({ stack }: MatrixWorld): Promise<readonly string[]> {
   }
 }
 
-async function collect(world: MatrixWorld, orderId: string, sent: Evidence['sent']): Promise<Evidence> {
+async function collect(
+  world: MatrixWorld,
+  { orderId, sent }: Pick<Evidence, 'orderId' | 'sent'>,
+  patienceMs: number,
+): Promise<Evidence> {
   const record = await world.record(orderId);
   const document = await world.orders.item(orderId, orderId).read<{ order: Readonly<Record<string, unknown>> }>();
   const query = { query: 'SELECT * FROM c WHERE c.orderId = @id', parameters: [{ name: '@id', value: orderId }] };
   const ledger = await world.ledger.items.query<LedgerEntry>(query, { partitionKey: orderId }).fetchAll();
   const expected = record?.outboxSeq ?? 0;
-  const statuses = await eventually(`${expected} statuses of ${orderId}`, () => {
+  const told = (): readonly StatusMessage[] | undefined => {
     const distinct = distinctBySeq(world.statuses(orderId));
     return distinct.length >= expected ? distinct : undefined;
-  }).catch((error: unknown) => {
+  };
+  const what = `${expected} statuses of ${orderId}`;
+  const statuses = await eventually(what, told, patienceMs).catch((error: unknown) => {
     if (error instanceof NotInTime) return distinctBySeq(world.statuses(orderId));
     throw error;
   });
@@ -149,13 +160,15 @@ function remoteProblems({ orderId, calls, ledger, record }: Evidence): readonly 
   return forward > spent ? [...problems, `X3 ${forward} calls, but only ${spent} of the budget are spent`] : problems;
 }
 
-function ledgerProblems(orderId: string, { service, effect, undo }: LedgerEntry): string[] {
+function ledgerProblems(orderId: string, { service, effect, undo, furtherKeys }: LedgerEntry): string[] {
   const expected = [idempotencyKey(orderId, service), undoIdempotencyKey(orderId, service)];
   const foreign = [effect, undo].flatMap((entry, index) =>
     entry === null || entry.key === expected[index] ? [] : [`X3 foreign key ${entry.key}`],
   );
+  const second = furtherKeys.map((key) => `X3 a second effect of ${service} was asked for, with key ${key}`);
   const landedAfterUndo = effect !== null && undo !== null && effect.token > undo.token;
-  return landedAfterUndo ? [...foreign, `X3 the effect of ${service} is younger than its undo`] : foreign;
+  const late = landedAfterUndo ? [`X3 the effect of ${service} is younger than its undo`] : [];
+  return [...foreign, ...second, ...late];
 }
 
 function statusProblems({ record, statuses }: Evidence): readonly string[] {

@@ -52,6 +52,7 @@ describe('readStateRecord', () => {
   it('leaves a record of a newer build alone (C61, T41)', () => {
     expect(kindOf(stored({ schemaVersion: stateSchemaVersion + 1, processState: 'Sleeping' }))).toBe('newer');
     expect(kindOf(stored({ schemaVersion: 99 }))).toBe('newer');
+    expect(kindOf(stored({ workflowVersion: 99 }))).toBe('newer');
   });
 
   it('reads a record of version 1: what it did not know is taken as the worst (R54)', () => {
