@@ -12,8 +12,12 @@ import { hitsOf } from './effect.js';
 
 const never = '0 0 0 1 1 *';
 
-/** Nothing runs by the clock: only what a test runs by hand starts and recovers. */
-const byHand: Readonly<Record<string, string>> = { STARTER_SCHEDULE: never, SUPERVISOR_SCHEDULE: never };
+/** Nothing runs by the clock: only what a test runs by hand starts and recovers, one order after the other. */
+const byHand: Readonly<Record<string, string>> = {
+  STARTER_SCHEDULE: never,
+  SUPERVISOR_SCHEDULE: never,
+  SUPERVISOR_CONCURRENCY: '1',
+};
 const limitMs = 90_000;
 
 const recover = { part: 'cosmos-db', operation: 'replace', entity: 'order-state' } as const;
