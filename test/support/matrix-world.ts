@@ -46,6 +46,8 @@ export interface MatrixWorld {
   readonly orders: Container;
   readonly records: Container;
   readonly ledger: Container;
+  /** What starter and operators say about intake. */
+  readonly control: Container;
   /** Sends an order message and resolves when the broker has accepted it. */
   send(body: unknown, messageId: string): Promise<void>;
   record(orderId: string): Promise<StateRecord | undefined>;
@@ -94,6 +96,7 @@ export async function startMatrixWorld(options: StackOptions = {}): Promise<Matr
     orders: database.container('orders'),
     records,
     ledger: database.container('demo-ledger'),
+    control: database.container('control'),
     send: (body, messageId) => sendOrder(sender, body, messageId),
     record: async (orderId) => (await records.item(orderId, orderId).read<StateRecord>()).resource,
     statuses: (orderId) => application.statuses.get(orderId) ?? [],

@@ -1,6 +1,6 @@
 /** Kinds of effects that none of the matrix's orders reaches, and where they are tested instead. */
 const sameAsInventory = 'the activity runs the code of inventory, which the matrix covers; deployment.test.ts runs it';
-const controlDocument = 'intake is no effect of an order; apart.test.ts disturbs the control document';
+const controlDocument = 'intake is no effect of an order; detours.test.ts disturbs an operator’s word on it';
 const optionalIndex = 'the recovery index is an option that is off; apart.test.ts disturbs it switched on';
 const brokerForwards = 'only a message that breaks its contract is sent there; apart.test.ts does it for orders';
 
