@@ -2,7 +2,7 @@
  * `npm run test:matrix`: the whole fault matrix, its result as JSON, and the tables of docs/failure-modes.md.
  *
  *   npm run test:matrix              run every cell, then the single scenarios; write results and tables
- *   npm run test:matrix -- cells     only the cells
+ *   npm run test:matrix -- cells     only the cells; with the name of a scenario behind it, only those of that one
  *   npm run test:matrix -- single    only the single scenarios
  *   npm run test:matrix -- discover  find the effects anew and write the list that the cells are made of
  *   npm run test:matrix -- tables    only write the tables, from the last results
@@ -50,27 +50,37 @@ const files = {
   single: [folder, '--exclude', `${folder}/matrix.test.ts`, '--no-file-parallelism'],
 };
 
-async function run(halves) {
+function pick(cells, scenario) {
+  if (Object.hasOwn(cells, scenario)) return { [scenario]: cells[scenario] };
+  console.error(`There is no scenario "${scenario}". There are: ${Object.keys(cells).join(' · ')}`);
+  process.exit(2);
+}
+
+async function run(halves, scenario) {
   mkdirSync('test-results', { recursive: true });
   let failures = 0;
   for (const half of halves) {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    failures += runTests('full', ...files[half], ...reporters);
+    const filter = scenario === undefined ? [] : ['-t', ` ${scenario}: `];
+    failures += runTests('full', ...files[half], ...reporters, ...filter);
     const found = summarize(JSON.parse(readFileSync(report, 'utf8')));
     const earlier = existsSync(results) ? JSON.parse(readFileSync(results, 'utf8')) : { cells: {}, single: {} };
-    const json = JSON.stringify({ ...earlier, [half]: found[half] });
+    const fresh = scenario === undefined ? found[half] : { ...earlier[half], ...pick(found[half], scenario) };
+    const json = JSON.stringify({ ...earlier, [half]: fresh });
     writeFileSync(results, await format(json, { ...(await resolveConfig(results)), parser: 'json' }));
   }
   await writeTables();
   return failures;
 }
 
-const [verb = 'all'] = process.argv.slice(2);
+const [verb = 'all', scenario] = process.argv.slice(2);
 switch (verb) {
   case 'all':
     process.exitCode = await run(['cells', 'single']);
     break;
   case 'cells':
+    process.exitCode = await run([verb], scenario);
+    break;
   case 'single':
     process.exitCode = await run([verb]);
     break;
