@@ -2,9 +2,12 @@
 import { isServiceBusError } from '@azure/service-bus';
 import { PermanentError, TransientError } from '../state/errors.js';
 
-const permanentStatusCodes: readonly number[] = [400, 401, 403, 404, 413];
+const permanentStatusCodes: readonly number[] = [400, 413];
 
-/** Error of a Cosmos DB call. Timeouts, throttling and everything unknown may pass (C41, T43). */
+/**
+ * Error of a Cosmos DB call. Timeouts, throttling and everything unknown may pass (C41, T43). So may a missing right or
+ * container, as after a first deployment: it is a fault of the deployment, for which no order is set aside.
+ */
 export function cosmosError(error: unknown): Error {
   const { code, message } = asCoded(error);
   const isPermanent = typeof code === 'number' && permanentStatusCodes.includes(code);

@@ -51,7 +51,7 @@ async function createdRecord(): Promise<ReturnType<typeof aRecord>> {
 }
 
 describe('the state store', () => {
-  it.each(['429', '503', '449', '408'])(
+  it.each(['429', '503', '449', '408', '401', '403'])(
     'answers %s as a transient fault, in writes, reads and queries (C41)',
     async (status) => {
       const record = await createdRecord();
@@ -65,7 +65,7 @@ describe('the state store', () => {
     },
   );
 
-  it.each(['403', '413'])('answers %s as a permanent fault (C38)', async (status) => {
+  it.each(['400', '413'])('answers %s as a permanent fault (C38)', async (status) => {
     const record = await createdRecord();
     breakIt(refuse('replace', status));
     await expect(store().replaceIfUnchanged(record, '"1"')).rejects.toBeInstanceOf(PermanentError);
