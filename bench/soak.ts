@@ -10,6 +10,7 @@ import { startStack } from '../local/stack.js';
 import type { PartName, Stack } from '../local/stack.js';
 import { startApplication } from './application.js';
 import { runClosedLoop } from './closed-loop.js';
+import { heapInUseMiB } from './heap-in-use.js';
 import { usageOf } from './process-usage.js';
 
 const inFlight = 8;
@@ -21,7 +22,7 @@ const remoteServices = ['payment', 'inventory', 'shipping'] as const;
 /** So many finished orders stay: none is removed while the app still writes its last change. */
 const keptOrders = 500;
 
-/** Prints resident memory twenty times in `minutes`, evenly, and how it grew over the second half. */
+/** Prints heap in use and resident memory twenty times in `minutes`, and how the heap grew over the second half. */
 export async function benchSoak(minutes: number): Promise<void> {
   const stack = await startStack({ settings: { FunctionsHost__MasterKey: hostKey } });
   const application = startApplication(stack.connectionString);
@@ -37,11 +38,11 @@ export async function benchSoak(minutes: number): Promise<void> {
     });
     for (let sample = 1; sample <= samples; sample += 1) {
       await delay((minutes * 60_000) / samples);
-      memory.push(parts.map((part) => usageOf(stack.pid(part))?.memoryMiB ?? NaN));
+      const heap: number[] = [];
+      for (const part of parts) heap.push(await heapInUseMiB(stack.pid(part)));
+      memory.push(heap);
       orders.push(done);
-      console.log(
-        `${((sample * minutes) / samples).toFixed(1).padStart(5)} min: ${done} orders; ${inMiB(memory.at(-1))}`,
-      );
+      console.log(`${((sample * minutes) / samples).toFixed(1)} min: ${done} orders; ${inMiB(stack, heap)}`);
     }
     await load;
     printGrowth(memory, orders);
@@ -82,9 +83,10 @@ function printGrowth(memory: readonly (readonly number[])[], orders: readonly nu
     const grown = mean(3 * quarter, index) - mean(2 * quarter, index);
     return `${part} ${grown.toFixed(1)} MiB (${((grown * 1024) / ordersBetween).toFixed(2)} KiB an order)`;
   });
-  console.log(`from the third to the last quarter: ${growth.join(', ')}`);
+  console.log(`heap in use, from the third to the last quarter: ${growth.join(', ')}`);
 }
 
-function inMiB(row: readonly number[] = []): string {
-  return parts.map((part, index) => `${part} ${row[index]?.toFixed(0) ?? '?'} MiB`).join(', ');
+function inMiB(stack: Stack, heap: readonly number[]): string {
+  const resident = (part: PartName): string => usageOf(stack.pid(part))?.memoryMiB.toFixed(0) ?? '?';
+  return parts.map((part, index) => `${part} ${heap[index]?.toFixed(1) ?? '?'} of ${resident(part)} MiB`).join(', ');
 }
