@@ -11,7 +11,11 @@ const hour = 3_600_000;
 describe('step 4: orchestration', () => {
   let app: App;
   beforeAll(async () => {
-    app = await startApp({ STEP_DEADLINE_MS: String(hour), ORDER_LIFETIME_MS: String(2 * hour) });
+    app = await startApp({
+      CLAIM_LEASE_MS: String(hour),
+      STEP_DEADLINE_MS: String(hour),
+      ORDER_LIFETIME_MS: String(2 * hour),
+    });
   });
   afterAll(() => app.stop());
 
