@@ -38,8 +38,13 @@ function deferred(record: StateRecord, stepId: string, notBefore: Timestamp, now
 
 function withOutcome(record: StateRecord, reply: StepReply): StateRecord {
   const isDone = reply.outcome === 'succeeded';
-  const error = isDone ? {} : { error: reply.error ?? { code: 'UndoFailed', message: 'the undo was refused' } };
+  const error = isDone ? {} : { error: undoError(reply) };
   return withCompensation(record, reply.stepId, { state: isDone ? 'Done' : 'Failed', ...error });
+}
+
+function undoError({ outcome, error }: StepReply): { code: string; message: string } {
+  if (outcome === 'deferred') return { code: 'UndoExpired', message: 'deferred beyond the lifetime of the order' };
+  return error ?? { code: 'UndoFailed', message: 'the agent gave no reason' };
 }
 
 function startNextUndo(record: StateRecord, input: AdvanceInput, now: Timestamp): Decision {

@@ -105,6 +105,7 @@ describe('an undo', () => {
     const record = advanced(before, { outcome: 'deferred', retryAfterMs: 9_000 });
     expect(record.processState).toBe('Compensating');
     expect(entriesOf(record)).toEqual(['payment Running', 'inventory Failed', 'shipping Skipped']);
+    expect(record.compensation[1]).toMatchObject({ error: { code: 'UndoExpired' } });
   });
 
   it('takes back a step whose outcome is unknown, too (U1, T71)', () => {
