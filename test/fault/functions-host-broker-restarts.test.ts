@@ -40,10 +40,14 @@ it('a Service Bus trigger comes back by itself when the broker was away, and say
   cleanUp(() => second.close());
   await send(second, 'after');
 
-  const handled = async (): Promise<unknown> => (await host.request('GET', 'api/received')).body;
-  await expect
-    .poll(handled, { timeout: 20_000 })
-    .toMatchObject({ received: [{ body: { messageId: 'before' } }, { body: { messageId: 'after' } }] });
+  // What was handled but not yet completed when the broker went comes once more.
+  const handled = async (): Promise<readonly string[]> => {
+    const { received } = (await host.request('GET', 'api/received')).body as {
+      readonly received: readonly { readonly body: { readonly messageId: string } }[];
+    };
+    return [...new Set(received.map(({ body }) => body.messageId))];
+  };
+  await expect.poll(handled, { timeout: 20_000 }).toEqual(['before', 'after']);
   const complaints = host.lines.filter((line) => /^warn: Service Bus trigger/.test(line));
   const triggers = complaints.map((line) => /'([^']+)'/.exec(line)?.[1]);
   expect(new Set(triggers).size).toBe(triggers.length);
