@@ -1,10 +1,10 @@
 import type { Database } from '@azure/cosmos';
 import type { ZodType } from 'zod';
 import { admissionSchema, intakePauseSchema } from '../state/admission.js';
-import type { IntakePause } from '../state/admission.js';
 import { TransientError } from '../state/errors.js';
 import type { AdmissionStore } from '../state/ports.js';
-import { cosmosError, statusCodeOf } from './errors.js';
+import { writeIfUnchanged } from './conditional-write.js';
+import { cosmosError } from './errors.js';
 
 const pauseId = 'intake-pause';
 
@@ -26,22 +26,6 @@ export function createCosmosAdmissionStore(database: Database): AdmissionStore {
     }
   };
 
-  /** Answers whether the document was still as read. */
-  const writeIfUnchanged = async (pause: IntakePause, etag: string | undefined): Promise<boolean> => {
-    const document = { ...pause, id: pauseId };
-    try {
-      if (etag === undefined) await container.items.create(document);
-      else {
-        const accessCondition = { type: 'IfMatch', condition: etag };
-        await container.item(pauseId, pauseId).replace(document, { accessCondition });
-      }
-      return true;
-    } catch (error) {
-      if (statusCodeOf(error) === 409 || statusCodeOf(error) === 412) return false;
-      throw cosmosError(error);
-    }
-  };
-
   return {
     readAdmission: async () => (await readVersion('admission', admissionSchema)).content,
     writeAdmission: async (admission) => {
@@ -56,7 +40,8 @@ export function createCosmosAdmissionStore(database: Database): AdmissionStore {
       for (let round = 0; round < maxRounds; round += 1) {
         const { content, etag } = await readVersion(pauseId, intakePauseSchema);
         const pause = change(content);
-        if (await writeIfUnchanged(pause, etag)) return pause;
+        const expected = { partitionKey: pauseId, etag };
+        if (await writeIfUnchanged(container, { ...pause, id: pauseId }, expected)) return pause;
       }
       throw new TransientError('state store: the operators’ word on intake keeps changing');
     },
