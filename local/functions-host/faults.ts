@@ -1,20 +1,29 @@
 /** Where the host lets faults in: each operation goes through `withFault`, which a matching rule delays, drops or breaks. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FaultPlan, FaultRule, Faults } from '../faults/index.js';
+import { faultActions, type FaultAction, type FaultPlan, type FaultRule, type Faults } from '../faults/index.js';
 
-const operations = ['invoke', 'startOrchestration', 'raiseEvent', 'turn', 'activity'] as const;
+const operations = ['invoke', 'startOrchestration', 'firstTurn', 'raiseEvent', 'turn', 'activity'] as const;
 
 /** The operations that rules can name. */
 export type HostOperation = (typeof operations)[number];
 
-/** Refuses rules that name operations the host does not have, so that a rule never silently does nothing. */
+/** Actions of the operations that not every action makes sense for. */
+const actionsOf: Readonly<Record<string, readonly FaultAction[]>> = { firstTurn: ['delay', 'pause'] };
+
+/** Throws for rules that this host cannot carry out, so that a rule never silently does nothing. */
 export function checkFaultPlan(plan: FaultPlan | undefined): void {
-  const problems = (plan?.rules ?? []).flatMap(({ operation }, index) =>
-    operations.some((known) => known === operation)
-      ? []
-      : [`rules[${index}].operation "${operation}" must be one of ${operations.join(', ')}`],
+  const problems = (plan?.rules ?? []).flatMap((rule, index) =>
+    ruleProblems(rule).map((problem) => `rules[${index}].${problem}`),
   );
   if (problems.length > 0) throw new Error(`The Functions host's fault plan is wrong: ${problems.join('; ')}.`);
+}
+
+function ruleProblems({ operation, action }: FaultRule): string[] {
+  if (!operations.some((known) => known === operation)) {
+    return [`operation "${operation}" must be one of ${operations.join(', ')}`];
+  }
+  const possible = actionsOf[operation] ?? faultActions;
+  return possible.includes(action) ? [] : [`action "${action}" of ${operation} must be one of ${possible.join(', ')}`];
 }
 
 /** A fault refused the operation; `message` is the error that the rule names. */
@@ -63,4 +72,11 @@ async function applyRule<T>(faults: Faults, rule: FaultRule, point: FaultPoint<T
       await run();
       throw cut('after');
   }
+}
+
+/** Resolves when the first turn of a new instance may run; undefined if no rule holds it. */
+export function heldFirstTurn(faults: Faults, orchestrator: string): Promise<void> | undefined {
+  const rule = faults.decide('firstTurn', orchestrator);
+  if (rule === undefined) return undefined;
+  return rule.action === 'pause' ? faults.whenReplaced() : sleep(rule.delayMs ?? 0, undefined, { ref: false });
 }

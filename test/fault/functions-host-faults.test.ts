@@ -68,6 +68,49 @@ describe('a fault', () => {
     expect(await host.counters()).toMatchObject({ 'faults/turn/*/pause': 1 });
   });
 
+  it('lets the start of an instance wait while other instances go on', async () => {
+    const rule = { operation: 'firstTurn', entity: 'equal-waits', action: 'pause' } as const;
+    await host.setFaults({ seed: 1, rules: [rule] });
+    await host.start('equal-waits', 'late');
+    await host.raiseEvent('late', 'value', 1);
+    await host.raiseEvent('late', 'value', 1);
+    await host.start('three-activities', 'on-time');
+    expect((await host.status('on-time')).runtimeStatus).toBe('Completed');
+    expect((await host.status('late', () => true)).runtimeStatus).toBe('Pending');
+    await host.setFaults();
+    expect((await host.status('late')).output).toEqual([1, 1]);
+  });
+
+  it('lets the start of an instance wait for the time it names, and a host that starts anew hold it again', async () => {
+    const dataDirectory = temporaryDirectory();
+    const rule = { operation: 'firstTurn', action: 'delay', delayMs: 300 } as const;
+    const first = await startHostProcess('durable-app', { dataDirectory, faults: { seed: 1, rules: [rule] } });
+    await first.start('three-activities', 'late');
+    await first.kill();
+    const second = await startHostProcess('durable-app', { dataDirectory, faults: { seed: 1, rules: [rule] } });
+    expect((await second.status('late')).runtimeStatus).toBe('Completed');
+    expect(await second.counters()).toMatchObject({ 'faults/firstTurn/*/delay': 1 });
+  });
+
+  it('that freezes a turn lets it take what arrives meanwhile', async () => {
+    await host.start('equal-waits', 'thawed');
+    await host.status('thawed', ({ runtimeStatus }) => runtimeStatus === 'Running');
+    await host.setFaults({ seed: 1, rules: [{ operation: 'turn', action: 'pause', times: 1 }] });
+    const { 'orchestrator.turns': before = 0 } = await host.counters();
+    await host.raiseEvent('thawed', 'value', 1);
+    await host.raiseEvent('thawed', 'value', 1);
+    await host.setFaults();
+    expect((await host.status('thawed')).output).toEqual([1, 1]);
+    expect((await host.counters())['orchestrator.turns']).toBe(before + 1);
+  });
+
+  it('of an action that the operation does not have is refused', async () => {
+    const rules = [{ operation: 'firstTurn', action: 'drop' }] as const;
+    await expect(startHostProcess('durable-app', { faults: { seed: 1, rules } })).rejects.toThrow(
+      'rules[0].action "drop" of firstTurn must be one of delay, pause',
+    );
+  });
+
   it('of an operation that the host does not have is refused', async () => {
     const rules = [{ operation: 'send', action: 'drop' }] as const;
     await expect(startHostProcess('durable-app', { faults: { seed: 1, rules } })).rejects.toThrow(

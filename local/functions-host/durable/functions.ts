@@ -2,15 +2,16 @@
 import type { Faults } from '../../faults/index.js';
 import type { BoundFunction } from '../bindings.js';
 import type { TypedData } from '../core-api.js';
-import { withFault } from '../faults.js';
+import { heldFirstTurn, withFault } from '../faults.js';
 import type { WatchOrchestrator } from '../determinism-guard.js';
 import type { Invoke } from '../invocation.js';
 import { returnedJson, textData, unquotedData } from '../typed-data.js';
 import type { InvokeActivity } from './effects.js';
+import type { TaskHubOptions } from './task-hub.js';
 import type { InvokeOrchestrator } from './turn.js';
 
 /** The durable functions of an app. */
-export interface DurableFunctions {
+export interface DurableFunctions extends Pick<TaskHubOptions, 'holdFirstTurn' | 'disturbTurn'> {
   readonly invokeOrchestrator: InvokeOrchestrator;
   readonly invokeActivity: InvokeActivity;
   isOrchestrator(name: string): boolean;
@@ -57,11 +58,13 @@ export function createDurableFunctions(options: DurableFunctionsOptions): Durabl
 
   return {
     isOrchestrator: (name) => orchestrators.has(name),
-    invokeOrchestrator: ({ name }, data) => {
+    invokeOrchestrator: ({ name }, data) => invokeOrchestrator(name, data),
+    holdFirstTurn: (name) => heldFirstTurn(faults, name),
+    disturbTurn: (name, turn) => {
       const dropped = (): never => {
         throw new Error('a fault dropped the turn');
       };
-      return withFault(faults, { operation: 'turn', entity: name, dropped }, () => invokeOrchestrator(name, data));
+      return withFault(faults, { operation: 'turn', entity: name, dropped }, turn);
     },
     invokeActivity: (call) =>
       withFault(faults, { operation: 'activity', entity: call.name, dropped: () => 'null' }, () =>

@@ -14,16 +14,17 @@ import type { Console } from '../console.js';
 import type { Counters } from '../counters.js';
 import { createLimiter, type Limiter } from '../limiter.js';
 import { createEffects, type Effects, type InvokeActivity } from './effects.js';
+import { createFirstTurns, type FirstTurnFaults, type FirstTurns } from './first-turns.js';
 import { eventTypes, type HistoryEvent } from './history.js';
 import { isFinished, type Instance, type InstanceState, type RuntimeStatus } from './instance.js';
 import { eventNow, newInstance, turnTime, type StartRequest } from './messages.js';
 import type { LongTimerLimits } from './replay-actions.js';
 import type { InstanceStore } from './store.js';
-import { failedTurn, runTurn, type InvokeOrchestrator, type TurnInput, type TurnOutcome } from './turn.js';
-import { decideVersion, type VersionOptions } from './versions.js';
+import { decideTurn, type InvokeOrchestrator, type TurnOutcome } from './turn.js';
+import { waitingReport, type VersionOptions } from './versions.js';
 
 /** What the task hub needs. */
-export interface TaskHubOptions extends VersionOptions {
+export interface TaskHubOptions extends VersionOptions, FirstTurnFaults {
   readonly store: InstanceStore;
   readonly invokeOrchestrator: InvokeOrchestrator;
   readonly invokeActivity: InvokeActivity;
@@ -34,6 +35,8 @@ export interface TaskHubOptions extends VersionOptions {
   /** Whether starting the id of an active instance replaces it. */
   readonly canOverrideAnyState: boolean;
   isOrchestrator(name: string): boolean;
+  /** Runs a turn, or does to it what a fault says. */
+  disturbTurn<T>(orchestrator: string, turn: () => Promise<T>): Promise<T>;
   readonly longTimers?: LongTimerLimits;
 }
 
@@ -43,6 +46,14 @@ export type StartOutcome =
 
 /** What became of a message to an instance. */
 export type Delivery = 'accepted' | 'unknown' | 'finished';
+
+interface TakenTurn {
+  readonly executionId: string;
+  readonly at: string;
+  /** How many events of the inbox it took. */
+  readonly taken: number;
+  readonly outcome: TurnOutcome;
+}
 
 const dayMs = 86_400_000;
 const azureStorageTimers: LongTimerLimits = { maximumMs: 6 * dayMs, intervalMs: 3 * dayMs };
@@ -55,6 +66,7 @@ export class TaskHub {
   readonly #store: InstanceStore;
   readonly #effects: Effects;
   readonly #turns: Limiter;
+  readonly #firstTurns: FirstTurns;
   /** Instances with a turn queued or running. */
   readonly #busy = new Set<Instance>();
   #isClosed = false;
@@ -74,13 +86,16 @@ export class TaskHub {
       },
     });
     this.#turns = createLimiter(options.maxConcurrentOrchestrators);
+    this.#firstTurns = createFirstTurns(options, (instance) => {
+      this.#wake(instance);
+    });
   }
 
   /** Takes up what a former host left (H3). */
   recover(): void {
     for (const instance of [...this.#store.running()]) {
       for (const event of [...instance.open.values()]) this.#effects.send(instance, event);
-      this.#wake(instance);
+      this.#firstTurns.begin(instance);
     }
   }
 
@@ -150,7 +165,7 @@ export class TaskHub {
   #create(instanceId: string, request: StartRequest): Promise<void> {
     const { instance, saved } = this.#store.create(newInstance(instanceId, request, this.#options.defaultVersion));
     this.#options.counters.add('orchestrations.started');
-    this.#wake(instance);
+    this.#firstTurns.begin(instance);
     return saved;
   }
 
@@ -186,19 +201,17 @@ export class TaskHub {
 
   /** Queues a turn when there is something to do for the instance and none is queued (H5). */
   #wake(instance: Instance, repeatMs = firstRepeatMs): void {
-    const isIdle = instance.inbox.length === 0 || instance.runtimeStatus === 'Suspended';
+    const isSuspended = instance.runtimeStatus === 'Suspended';
+    const isIdle = instance.inbox.length === 0 || isSuspended || this.#firstTurns.isHeld(instance);
     if (isIdle || this.#isClosed || this.#busy.has(instance) || this.#waitsForVersion(instance)) return;
     this.#busy.add(instance);
     this.#turns.run(() => this.#turn(instance, repeatMs));
   }
 
-  #waitsForVersion({ instanceId, version }: Instance): boolean {
-    if (decideVersion(version, this.#options) !== 'wait') return false;
-    const taken = `${this.#options.versionMatchStrategy} ${this.#options.defaultVersion ?? ''}`;
-    this.#options.console.warning(
-      `Orchestration '${instanceId}' has version '${version ?? ''}' and waits for an app that takes it; ` +
-        `host.json takes ${taken}.`,
-    );
+  #waitsForVersion(instance: Instance): boolean {
+    const report = waitingReport(instance, this.#options);
+    if (report === undefined) return false;
+    this.#options.console.warning(report);
     return true;
   }
 
@@ -221,27 +234,27 @@ export class TaskHub {
   }
 
   async #runTurn(instance: Instance): Promise<void> {
-    if (!this.#isCurrent(instance, instance.executionId) || instance.runtimeStatus === 'Suspended') return;
+    const turn = await this.#options.disturbTurn(instance.name, () => this.#takeTurn(instance));
+    if (turn !== undefined && this.#isCurrent(instance, turn.executionId)) this.#save(instance, turn);
+  }
+
+  /** A turn takes all that has arrived when it begins; undefined if the instance is over or suspended by then. */
+  async #takeTurn(instance: Instance): Promise<TakenTurn | undefined> {
     const { executionId } = instance;
+    if (!this.#isCurrent(instance, executionId) || instance.runtimeStatus === 'Suspended') return undefined;
     const batch = [...instance.inbox];
     const at = turnTime(instance, batch);
     this.#options.counters.add('orchestrator.turns');
     const { longTimers = azureStorageTimers } = this.#options;
-    const outcome = await this.#decide({ instance, batch, at, longTimers });
-    if (this.#isCurrent(instance, executionId)) this.#save(instance, outcome, { at, taken: batch.length });
-  }
-
-  async #decide(turn: TurnInput): Promise<TurnOutcome> {
-    const { version } = turn.instance;
-    if (decideVersion(version, this.#options) === 'run') return runTurn(turn, this.#options.invokeOrchestrator);
-    return failedTurn(turn, `The app does not take orchestrations of version '${version ?? ''}'.`);
+    const outcome = await decideTurn({ instance, batch, at, longTimers }, this.#options);
+    return { executionId, at, taken: batch.length, outcome };
   }
 
   /** The next turn may begin before this one is durable: the journal keeps their order. */
-  #save(instance: Instance, outcome: TurnOutcome, turn: { readonly at: string; readonly taken: number }): void {
+  #save(instance: Instance, { outcome, at, taken }: TakenTurn): void {
     if (outcome.kind === 'continueAsNew') {
       const executionId = randomUUID().replaceAll('-', '');
-      this.#whenSaved(this.#store.continueAsNew(instance, { ...outcome, ...turn, executionId }));
+      this.#whenSaved(this.#store.continueAsNew(instance, { ...outcome, at, taken, executionId }));
       return;
     }
     const { change } = outcome;

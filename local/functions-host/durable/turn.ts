@@ -8,6 +8,7 @@ import { OrchestrationRuleError, assertNothingYieldedTwice, type Action } from '
 import type { HistoryEvent } from './history.js';
 import { orchestratorStarted, type Instance, type TurnChange } from './instance.js';
 import { replayActions, type LongTimerLimits, type ReplayResult } from './replay-actions.js';
+import { decideVersion, type VersionOptions } from './versions.js';
 
 /** Runs the orchestrator function with its trigger data; resolves to what the function returned. */
 export type InvokeOrchestrator = (instance: Instance, data: TypedData) => Promise<unknown>;
@@ -33,6 +34,16 @@ interface OrchestratorState {
   readonly output?: unknown;
   readonly error?: string;
   readonly customStatus?: unknown;
+}
+
+/** Runs one turn if the app takes the instance's version, and fails the instance if it does not. */
+export async function decideTurn(
+  turn: TurnInput,
+  options: VersionOptions & { readonly invokeOrchestrator: InvokeOrchestrator },
+): Promise<TurnOutcome> {
+  const { version } = turn.instance;
+  if (decideVersion(version, options) === 'run') return runTurn(turn, options.invokeOrchestrator);
+  return failedTurn(turn, `The app does not take orchestrations of version '${version ?? ''}'.`);
 }
 
 /** Runs one turn; rejects when the orchestrator could not be run at all, and the turn has to be repeated. */
@@ -117,7 +128,7 @@ function ending(name: string, state: OrchestratorState, canEnd: boolean): Pick<T
 }
 
 /** A turn that ends the instance whatever it has on its way. */
-export function failedTurn({ instance, batch, at }: TurnInput, reason: string): TurnOutcome {
+function failedTurn({ instance, batch, at }: TurnInput, reason: string): TurnOutcome {
   const change: TurnChange = {
     at,
     taken: batch.length,

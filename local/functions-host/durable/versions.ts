@@ -22,6 +22,19 @@ export function decideVersion(version: string | null, options: VersionOptions): 
   return versionFailureStrategy === 'Fail' ? 'fail' : 'wait';
 }
 
+/** What to report of an instance that waits for an app that takes its version; undefined if it does not wait. */
+export function waitingReport(
+  { instanceId, version }: { readonly instanceId: string; readonly version: string | null },
+  options: VersionOptions,
+): string | undefined {
+  if (decideVersion(version, options) !== 'wait') return undefined;
+  const taken = `${options.versionMatchStrategy} ${options.defaultVersion ?? ''}`;
+  return (
+    `Orchestration '${instanceId}' has version '${version ?? ''}' and waits for an app that takes it; ` +
+    `host.json takes ${taken}.`
+  );
+}
+
 /** Compares as System.Version where both are such, else as text without case; an empty version is the oldest. */
 export function compareVersions(one: string, other: string): number {
   if (one === '' || other === '') return one.length - other.length;
