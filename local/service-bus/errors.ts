@@ -40,6 +40,10 @@ export const wireErrors = {
     condition: 'amqp:link:message-size-exceeded',
     description: `The message or batch is larger than ${limit} bytes.`,
   }),
+  requestTooLarge: (limit: number): WireError => ({
+    condition: 'amqp:link:message-size-exceeded',
+    description: `The request is larger than ${limit} bytes.`,
+  }),
   invalidArgument: (description: string): WireError => ({ condition: 'com.microsoft:argument-error', description }),
   malformed: (description: string): WireError => ({ condition: 'amqp:decode-error', description }),
   notAllowed: (description: string): WireError => ({ condition: 'amqp:not-allowed', description }),

@@ -2,6 +2,8 @@
 export const limits = {
   /** Of a message or batch, as Azure's standard tier has it. */
   maxMessageBytes: 256 * 1024,
+  /** Of a request to $cbs or $management: room for the largest batch to schedule and what is put around its messages. */
+  maxRequestBytes: 1024 * 1024,
   maxMessageIdLength: 128,
   maxFrameBytes: 65_536,
   maxChannels: 4999,

@@ -160,6 +160,44 @@ test('a request that cannot be read is refused on its delivery', async () => {
   await expectService(started);
 });
 
+test('a request whose body cannot be read is answered, because its head says where to', async () => {
+  const started = await authorized();
+  const receiver = started.connection.open_receiver({ name: 'reply', source: 'orders/$management', target: 'reply' });
+  const sender = started.connection.open_sender('orders/$management');
+  await Promise.all([once(receiver, 'receiver_open'), once(sender, 'sendable')]);
+  const answered = once(receiver, 'message') as Promise<[EventContext]>;
+  const request = rhea.message.encode({ message_id: 'r1', reply_to: 'reply', body: 'x'.repeat(300) });
+  sender.send(request.subarray(0, request.length - 1), undefined, 0);
+  const [{ message: answer }] = await answered;
+  expect(answer?.correlation_id).toBe('r1');
+  expect(answer?.application_properties).toMatchObject({ statusCode: 400, errorCondition: 'amqp:decode-error' });
+  await expectService(started);
+});
+
+test('a request that names no open link for its answer is refused on its delivery', async () => {
+  const { connection } = await authorized();
+  const sender = connection.open_sender('orders/$management');
+  await once(sender, 'sendable');
+  sender.send({ message_id: 'r1', reply_to: 'nowhere', body: {} });
+  const [{ delivery }] = (await once(sender, 'rejected')) as [EventContext];
+  expect((delivery?.remote_state as { error: { description: string } }).error.description).toMatch(
+    /reply-to of the request must be/,
+  );
+});
+
+test('a failed request names its condition as a symbol, which clients in .NET insist on', async () => {
+  const { connection, request } = await authorized();
+  const bytes: Buffer[] = [];
+  (connection as unknown as { socket: Socket }).socket.on('data', (chunk: Buffer) => bytes.push(chunk));
+  const operation = 'com.microsoft:cancel-scheduled-message';
+  await request('orders/$management', { application_properties: { operation }, body: { 'sequence-numbers': [7] } });
+  const condition = 'com.microsoft:message-not-found';
+  for (const name of ['error-condition', 'errorCondition']) {
+    const entry = `\u00a1${String.fromCharCode(name.length)}${name}\u00a3${String.fromCharCode(condition.length)}${condition}`;
+    expect(Buffer.concat(bytes).toString('latin1')).toContain(entry);
+  }
+});
+
 test('a token for nothing, without a type, or of another kind is refused', async () => {
   const { request } = await authorized();
   const ask = async (properties: object, body: unknown): Promise<unknown> =>

@@ -38,6 +38,40 @@ test('a message id of more than 128 characters is refused, also in a batch', asy
   expect(broker.counters()['orders.messages']).toBe(0);
 });
 
+test('the largest message that can be sent can be scheduled too', async () => {
+  const { client, broker, clock } = await startTestBroker([{ name: 'orders' }]);
+  const sender = client.createSender('orders');
+  const message = { body: Buffer.alloc(262_000) };
+  await sender.sendMessages(message);
+  await sender.scheduleMessages(message, new Date(clock.now() + minute));
+  expect(broker.counters()['orders.messages']).toBe(2);
+});
+
+test.each([
+  ['one message of 300 KB', 1, 300_000],
+  ['a thousand messages of together 500 KB', 1000, 300],
+  ['messages of together 5 MB', 50, 100_000],
+])('to schedule %s is refused as too large, without a wait', async (_name, count, size) => {
+  const { client, broker, clock } = await startTestBroker([{ name: 'orders' }]);
+  const sender = client.createSender('orders');
+  const messages = Array.from({ length: count }, () => ({ body: Buffer.alloc(size) }));
+  const at = new Date(clock.now() + minute);
+  expect(await errorCode(sender.scheduleMessages(messages, at))).toBe('MessageSizeExceeded');
+  await sender.scheduleMessages({ body: 'the link goes on' }, at);
+  expect(broker.counters()['orders.messages']).toBe(1);
+});
+
+test('deferred messages of together 15 MB come in one answer', async () => {
+  const { client } = await startTestBroker([{ name: 'orders' }]);
+  const sender = client.createSender('orders');
+  for (let sent = 0; sent < 60; sent += 1) await sender.sendMessages({ body: Buffer.alloc(250_000) });
+  const receiver = client.createReceiver('orders');
+  const messages = await receive(receiver, 60);
+  await Promise.all(messages.map((message) => receiver.deferMessage(message)));
+  const sequences = messages.flatMap(({ sequenceNumber }) => sequenceNumber ?? []);
+  expect(await receiver.receiveDeferredMessages(sequences)).toHaveLength(60);
+});
+
 test('a queue with forwardTo passes its messages on, scheduled ones at their time, and is not received from', async () => {
   const { client, clock } = await startTestBroker([
     { name: 'first', forwardTo: 'second' },

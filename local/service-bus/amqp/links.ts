@@ -1,7 +1,7 @@
 /** Decides what a link that a client attaches is for, and serves or refuses it. */
 import type { BrokerContext } from '../context.js';
 import { handleTokenRequest } from '../auth/token-node.js';
-import { DecodeError, wireErrors, type WireError } from '../errors.js';
+import { wireErrors, type WireError } from '../errors.js';
 import { performUnder } from '../faulty-operation.js';
 import { limits } from '../limits.js';
 import { handleManagementRequest } from '../management/management-node.js';
@@ -11,7 +11,7 @@ import type { ClientConnection } from './client-connection.js';
 import { checkConsumer, Consumer } from './consumer.js';
 import type { Dispatcher } from './dispatcher.js';
 import { Producer } from './producer.js';
-import { readRequest } from './requests.js';
+import { takeRequest } from './requests.js';
 import { accepted, rejected, type Link, type Receiver, type RequestMessage, type Sender } from './rhea.js';
 import type { SessionGuard } from './session-guard.js';
 
@@ -33,7 +33,7 @@ export function openReceiver(links: LinkContext, receiver: Receiver, guard: Sess
   if (guard.isCoordinator) {
     refuse(receiver, wireErrors.notSupported('transactions'));
   } else if (address === tokenNode) {
-    openNode(receiver, guard, (request) => {
+    openNode(links.client, receiver, guard, (request) => {
       handleTokenRequest(links.context, links.client, request);
     });
   } else {
@@ -191,24 +191,26 @@ function openReplyLink(client: ClientConnection, sender: Sender): void {
 }
 
 function openManagement(links: LinkContext, receiver: Receiver, queue: Queue, guard: SessionGuard): void {
-  openNode(receiver, guard, (request) => {
+  openNode(links.client, receiver, guard, (request) => {
     handleManagementRequest(links.context, links.client, queue, request);
   });
 }
 
-/** A node takes requests; what is no request is refused on its delivery. */
-function openNode(receiver: Receiver, guard: SessionGuard, handle: (request: RequestMessage) => void): void {
+/** A node takes requests; what is no request that can be answered is refused on its delivery. */
+function openNode(
+  client: ClientConnection,
+  receiver: Receiver,
+  guard: SessionGuard,
+  handle: (request: RequestMessage) => void,
+): void {
   echo(receiver);
+  receiver.local.attach.max_message_size = limits.maxRequestBytes;
   receiver.on('message', ({ delivery, message }) => {
-    try {
-      if (guard.isOversized(receiver)) throw new DecodeError('The request is too large.');
-      const request = readRequest(message);
-      delivery.update(true, accepted);
-      handle(request);
-    } catch (error) {
-      delivery.update(true, rejected(wireErrors.malformed(error instanceof Error ? error.message : String(error))));
-    }
-    receiver.add_credit(1);
+    client.guard(() => {
+      const problem = takeRequest(client, { encoded: message, isOversized: guard.isOversized(receiver) }, handle);
+      delivery.update(true, problem === undefined ? accepted : rejected(problem));
+      receiver.add_credit(1);
+    });
   });
   receiver.add_credit(nodeCredit);
 }

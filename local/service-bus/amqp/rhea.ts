@@ -171,6 +171,7 @@ export function rejected(error: WireError): Typed {
 interface TypeFactories {
   wrap(value: unknown): Typed;
   wrap_int(value: number): Typed;
+  wrap_symbol(value: string): Typed;
   wrap_uuid(value: Buffer): Typed;
   wrap_array(values: readonly unknown[], typeCode: number, descriptor?: undefined): Typed;
   readonly Writer: new () => { write(value: Typed): void; toBuffer(): Buffer };

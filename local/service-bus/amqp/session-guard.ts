@@ -13,7 +13,7 @@ const nothing = Buffer.alloc(0);
 export interface SessionGuard {
   /** True while the attach being handled is that of a transaction coordinator. */
   isCoordinator: boolean;
-  /** True when the message just completed was larger than a message may be; its bytes are not all there. */
+  /** True when the message just completed was larger than its link allows; its bytes are not all there. */
   isOversized(receiver: Receiver): boolean;
 }
 
@@ -22,7 +22,7 @@ export function guardSession(session: Session, client: ClientConnection, onWindo
   const sizes = new WeakMap<Receiver, number>();
   const guard: SessionGuard = {
     isCoordinator: false,
-    isOversized: (receiver) => (sizes.get(receiver) ?? 0) > limits.maxMessageBytes,
+    isOversized: (receiver) => (sizes.get(receiver) ?? 0) > sizeLimit(receiver),
   };
   const next = {
     transfer: session.on_transfer.bind(session),
@@ -56,6 +56,11 @@ export function guardSession(session: Session, client: ClientConnection, onWindo
   return guard;
 }
 
+/** What the link was told when it was opened. */
+function sizeLimit(receiver: Receiver): number {
+  return receiver.local.attach.max_message_size ?? limits.maxMessageBytes;
+}
+
 function prepareTransfer(frame: Frame, receiver: Receiver, sizes: WeakMap<Receiver, number>): void {
   const isFirst = receiver._incomplete === undefined;
   const { performative } = frame;
@@ -63,5 +68,5 @@ function prepareTransfer(frame: Frame, receiver: Receiver, sizes: WeakMap<Receiv
   const size = (isFirst ? 0 : (sizes.get(receiver) ?? 0)) + (frame.payload?.length ?? 0);
   sizes.set(receiver, size);
   // The rest of an oversized message is only counted, so that the session stays in step and memory does not grow.
-  frame.payload = size > limits.maxMessageBytes ? nothing : (frame.payload ?? nothing);
+  frame.payload = size > sizeLimit(receiver) ? nothing : (frame.payload ?? nothing);
 }

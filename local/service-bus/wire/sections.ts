@@ -46,6 +46,25 @@ export function readSection(raw: Buffer, at: number): Section {
   return { code, start: at, value: { start: descriptor.end, end: valueEnd(raw, descriptor.end) } };
 }
 
+/**
+ * The sections before the body, as far as they are there and can be read: what is known of a message whose rest is missing
+ * or malformed.
+ */
+export function readHead(raw: Buffer): Buffer {
+  let end = 0;
+  try {
+    while (end < raw.length) {
+      const { code, value } = readSection(raw, end);
+      if (code > sectionCodes.applicationProperties) break;
+      checkValue(raw, value.start);
+      end = value.end;
+    }
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+  }
+  return raw.subarray(0, end);
+}
+
 /** All sections, in the order of the message; refuses an order the format does not allow. */
 export function readSections(raw: Buffer): Section[] {
   const sections: Section[] = [];
