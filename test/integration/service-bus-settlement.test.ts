@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';
+import type { EventContext } from 'rhea';
 import { expect, test } from 'vitest';
+import { connectAmqp } from '../support/service-bus-amqp-client.js';
 import {
   errorCode,
   openClientSockets,
@@ -33,6 +36,32 @@ test('an abandoned message comes back with one more delivery and its changed pro
   expect(again.deliveryCount).toBe(1);
   expect(again.applicationProperties).toEqual({ old: 1, why: 'busy', big: 5_000_000_000 });
   expect(again.messageId).toBe('m');
+});
+
+test('a released message comes back without a counted delivery, however often, also among dead letters', async () => {
+  const { client, broker } = await startTestBroker([{ name: 'orders', maxDeliveryCount: 2 }]);
+  await client.createSender('orders').sendMessages({ body: 'x' });
+  const { authorize, connection } = await connectAmqp(broker);
+  await authorize('orders');
+  const receiveAndRelease = async (address: string): Promise<(number | undefined)[]> => {
+    const counts: (number | undefined)[] = [];
+    const link = connection.open_receiver({ source: address, autoaccept: false, credit_window: 0 });
+    for (let round = 0; round < 4; round += 1) {
+      link.add_credit(1);
+      const [{ message, delivery }] = (await once(link, 'message')) as [EventContext];
+      counts.push(message?.delivery_count);
+      delivery?.release();
+    }
+    link.close();
+    await once(link, 'receiver_close');
+    return counts;
+  };
+  expect(await receiveAndRelease('orders')).toEqual([0, 0, 0, 0]);
+  const receiver = client.createReceiver('orders');
+  const message = await receiveOne(receiver);
+  expect(message.deliveryCount).toBe(0);
+  await receiver.deadLetterMessage(message);
+  expect(await receiveAndRelease('orders/$DeadLetterQueue')).toEqual([0, 0, 0, 0]);
 });
 
 test('a deferred message comes only by its sequence number', async () => {

@@ -13,7 +13,7 @@ import { readIncoming } from '../../local/service-bus/wire/incoming.js';
 import { encodeText } from '../../local/service-bus/wire/values.js';
 import { ModelQueue, type ModelSettings } from '../support/service-bus-model.js';
 
-const kinds = ['complete', 'abandon', 'defer', 'deadLetter'] as const;
+const kinds = ['complete', 'abandon', 'release', 'defer', 'deadLetter'] as const;
 
 /** Steps name messages by a number that is taken modulo what there is, so that every step means something. */
 const stepArbitrary = fc.oneof(

@@ -74,12 +74,16 @@ export class ModelQueue {
   }
 
   /** Settles a message that is locked; false when its lock is gone. */
-  settle(sequence: number, kind: 'complete' | 'abandon' | 'defer' | 'deadLetter', now: number): boolean {
+  settle(sequence: number, kind: 'complete' | 'abandon' | 'release' | 'defer' | 'deadLetter', now: number): boolean {
     const message = this.#messages.find((candidate) => candidate.sequence === sequence);
     if (message?.lockedUntil === undefined || message.lockedUntil <= now) return false;
     if (kind === 'complete') this.#remove(sequence);
     if (kind === 'deadLetter') this.#bury(message, 'asked');
     if (kind === 'abandon') this.#giveBack(message, now);
+    if (kind === 'release') {
+      message.lockedUntil = undefined;
+      this.#expire(now);
+    }
     if (kind === 'defer') {
       message.lockedUntil = undefined;
       message.deliveryCount += 1;

@@ -15,7 +15,7 @@ export function readDisposition(event: (typeof outcomeEvents)[number], outcome: 
     case 'accepted':
       return { kind: 'complete', changes: [] };
     case 'released':
-      return { kind: 'abandon', changes: [] };
+      return { kind: 'release', changes: [] };
     case 'modified':
       return {
         kind: outcome.undeliverable_here === true ? 'defer' : 'abandon',

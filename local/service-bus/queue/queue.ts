@@ -203,7 +203,7 @@ export class Queue {
     this.put({ ...message, removed: false });
   }
 
-  /** Gives back a message that was locked and never left the broker: nothing was delivered, nothing is counted. */
+  /** Gives back a message that nobody has worked on: it never left the broker, or its receiver says so. Nothing is counted. */
   release(message: Message, now: number): void {
     this.#unlock(message);
     this.#recordState(message, message.deliveryCount);

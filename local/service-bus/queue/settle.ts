@@ -6,8 +6,8 @@ import type { Queue } from './queue.js';
 
 /** What a receiver decided about a message. */
 export interface Disposition {
-  readonly kind: 'complete' | 'abandon' | 'defer' | 'deadLetter';
-  /** Application properties to set; not for complete. */
+  readonly kind: 'complete' | 'abandon' | 'release' | 'defer' | 'deadLetter';
+  /** Application properties to set; not for complete and release. */
   readonly changes: readonly EncodedProperty[];
 }
 
@@ -32,6 +32,9 @@ export function settle(
       return undefined;
     case 'abandon':
       queue.abandon(message, now, changes);
+      return undefined;
+    case 'release':
+      queue.release(message, now);
       return undefined;
     case 'defer':
       queue.defer(message, changes);
