@@ -56,6 +56,7 @@ export async function serveRequest(agent: Agent, work: Work, deps: AgentDeps): P
     attempt,
     stepId,
     outcome: reply?.outcome ?? outcome.kind,
+    ...(outcome.kind === 'unknown' && { cause: outcome.cause }),
   });
   return reply;
 }
@@ -67,18 +68,20 @@ async function callWithinAllowance(
 ): Promise<RequestOutcome> {
   const { idempotencyKey, fencingToken, callAllowance } = request;
   const call = { ...agent.toRemoteCall(request), idempotencyKey, fencingToken }; // G2
+  let unknown: RemoteOutcome = { kind: 'unknown', cause: 'NoTimeLeft' };
   for (let calls = 0; calls < callAllowance; calls += 1) {
     if (calls > 0) await delay(deps.retryDelayMs * (1 + deps.random()));
     const remainingMs = msBetween(deps.clock.now(), request.completeBy);
     if (remainingMs <= 0) break; // G1
     const circuit = deps.breaker.tryPass();
     if (circuit.kind === 'open')
-      return calls === 0 && mayDefer ? { ...circuit, kind: 'deferred' } : { kind: 'unknown' }; // G5
+      return calls === 0 && mayDefer ? { ...circuit, kind: 'deferred' } : { kind: 'unknown', cause: 'CircuitOpen' }; // G5
     const outcome = await deps.remote.call(call, AbortSignal.timeout(remainingMs));
     deps.breaker.report(outcome.kind !== 'unknown');
     if (outcome.kind !== 'unknown') return outcome;
+    unknown = outcome;
   }
-  return { kind: 'unknown' };
+  return unknown;
 }
 
 /** The remote service's words are bounded before they travel (T27). */

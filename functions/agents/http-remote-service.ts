@@ -1,22 +1,32 @@
-import { z } from 'zod';
-import type { RemoteOutcome, RemoteService } from './remote-service.js';
-
-const answerSchema = z.object({
-  reference: z.string().optional(),
-  code: z
-    .string()
-    .regex(/^[A-Za-z][A-Za-z0-9]{0,63}$/)
-    .optional(),
-  message: z.string().optional(),
-});
-
-type Answer = z.infer<typeof answerSchema>;
-
 /**
  * A remote service over HTTP: `POST <address>/<operation>` with the headers Idempotency-Key and Fencing-Token.
  *
- * 2xx succeeded · 422 refused · 409 fenced · other 4xx failed · 408, 429, 5xx and no answer: unknown.
+ * | answer                                               | outcome   |
+ * | ---------------------------------------------------- | --------- |
+ * | 2xx with a JSON object that has a text `reference`   | succeeded |
+ * | 422 with a JSON object that has a text `code`        | refused   |
+ * | another 4xx with such an object                      | failed    |
+ * | 409                                                  | fenced    |
+ * | 408, 429, 5xx, a redirect, any other body, no answer | unknown   |
+ *
+ * Invariants
+ * HR1 Only an answer in the form of this contract is definite. A page of a gateway, a proxy or a login server is not the word
+ *     of the remote service, whatever its status.
+ * HR2 A redirect is not followed: the call would become a GET, or reach somebody else.
  */
+import { z } from 'zod';
+import type { RemoteOutcome, RemoteService } from './remote-service.js';
+
+const successSchema = z.object({ reference: z.string() });
+
+const problemSchema = z.object({ code: z.string(), message: z.string().optional() });
+
+/** `application/json`, and its kin such as `application/problem+json`. */
+const jsonType = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
+
+const codeGrammar = /^[A-Za-z][A-Za-z0-9]{0,63}$/;
+
+/** Creates the client of the remote service at this address. */
 export function createHttpRemoteService(address: string): RemoteService {
   return {
     call: async (call, signal) => {
@@ -29,31 +39,49 @@ export function createHttpRemoteService(address: string): RemoteService {
             'fencing-token': String(call.fencingToken),
           },
           body: JSON.stringify(call.body),
+          redirect: 'manual', // HR2
           signal,
         });
-        return outcomeOf(response.status, await readAnswer(response));
+        return outcomeOf(response.status, await readJson(response));
       } catch {
-        return { kind: 'unknown' };
+        return { kind: 'unknown', cause: signal.aborted ? 'TimedOut' : 'NoAnswer' };
       }
     },
   };
 }
 
-async function readAnswer(response: Response): Promise<Answer> {
-  // The status alone is definite; the body only adds words.
-  const body: unknown = await response.json().catch(() => undefined);
-  const parsed = answerSchema.safeParse(body);
-  return parsed.success ? parsed.data : {};
+/** The body if it is complete JSON and says so; anything else is no answer of the contract. */
+async function readJson(response: Response): Promise<unknown> {
+  const isJson = jsonType.test(response.headers.get('content-type') ?? '');
+  const text = await response.text();
+  if (!isJson) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
-function outcomeOf(status: number, { reference, code, message }: Answer): RemoteOutcome {
-  if (status >= 200 && status < 300) return { kind: 'succeeded', reference: reference ?? '' };
+function outcomeOf(status: number, body: unknown): RemoteOutcome {
   if (status === 409) return { kind: 'fenced' };
-  if (mayPass(status)) return { kind: 'unknown' };
-  const kind = status === 422 ? 'refused' : 'failed';
-  return { kind, code: code ?? `Http${status}`, message: message ?? 'the remote service gave no reason' };
+  if (status >= 200 && status < 300) return successOf(body);
+  const mayPass = status < 400 || status === 408 || status === 429 || status >= 500;
+  return mayPass ? { kind: 'unknown', cause: `Http${status}` } : problemOf(status, body);
 }
 
-function mayPass(status: number): boolean {
-  return status === 408 || status === 429 || status >= 500;
+function successOf(body: unknown): RemoteOutcome {
+  const { success, data } = successSchema.safeParse(body);
+  return success ? { kind: 'succeeded', reference: data.reference } : otherBody; // HR1
 }
+
+function problemOf(status: number, body: unknown): RemoteOutcome {
+  const { success, data } = problemSchema.safeParse(body);
+  if (!success) return otherBody; // HR1
+  return {
+    kind: status === 422 ? 'refused' : 'failed',
+    code: codeGrammar.test(data.code) ? data.code : `Http${status}`,
+    message: data.message ?? 'the remote service gave no reason',
+  };
+}
+
+const otherBody: RemoteOutcome = { kind: 'unknown', cause: 'NotOfTheContract' };

@@ -26,8 +26,8 @@ export type RemoteOutcome =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   /** A newer attempt has been here: this one has nothing more to say. */
   | { readonly kind: 'fenced' }
-  /** It may or may not have happened: the same key may be tried again. */
-  | { readonly kind: 'unknown' };
+  /** It may or may not have happened: the same key may be tried again. The cause is a word for the log, never a text of others. */
+  | { readonly kind: 'unknown'; readonly cause: string };
 
 /** A remote service. Expected endings are outcomes; it never throws for them. */
 export interface RemoteService {

@@ -49,6 +49,14 @@ describe.concurrent('step 5: agents', () => {
     ]);
   });
 
+  it.each([200, 302, 404, 422])('takes a %d that is not by the contract for no answer at all (T23)', async (status) => {
+    const orderId = `gateway-${status}`;
+    app.remote.script({ orderId, service: 'payment', disturbance: { status }, times: 2 });
+    await submit(app, orderId);
+    expect(await expectProcessed(app, orderId)).toMatchObject({ attempt: 2, failureCount: 1 });
+    expect(app.log.events('agent-silent', orderId)).toMatchObject([{ outcome: 'unknown' }]);
+  });
+
   it('ends the order in Error when the remote service can never do it (R102)', async () => {
     app.remote.script({ orderId: 'hopeless', service: 'payment', disturbance: { status: 400, code: 'Closed' } });
     await submit(app, 'hopeless');

@@ -81,13 +81,17 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
   const disturbance = await parts.switchboard.disturbance(call);
   if (disturbance === 'silence') return; // The caller's deadline ends it.
   if (typeof disturbance === 'object') {
-    reply(response, disturbance.status, { code: disturbance.code, message: 'scripted' });
+    const { status, code } = disturbance;
+    if (code === undefined) replyWithPage(response, status);
+    else reply(response, status, { code, message: 'scripted' });
     return;
   }
   const status = parts.book.record(call);
   if (disturbance === 'silenceAfterEffect') return;
-  reply(response, status, { reference: `${call.service}-${call.key}` });
+  reply(response, status, status === 200 ? { reference: `${call.service}-${call.key}` } : refusals[status]);
 }
+
+const refusals: Readonly<Record<number, object>> = { 409: { code: 'StaleToken' }, 422: { code: 'Undone' } };
 
 async function readCall(request: IncomingMessage): Promise<RemoteCallSeen> {
   const chunks: Buffer[] = [];
@@ -104,9 +108,14 @@ async function readCall(request: IncomingMessage): Promise<RemoteCallSeen> {
   };
 }
 
-function reply(response: ServerResponse, status: number, body: object): void {
+function reply(response: ServerResponse, status: number, body: object | undefined): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
+}
+
+function replyWithPage(response: ServerResponse, status: number): void {
+  response.writeHead(status, { 'content-type': 'text/html', location: '/sign-in' });
+  response.end('<!doctype html><title>Sign in</title>');
 }
 
 interface Book {

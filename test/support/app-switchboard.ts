@@ -8,8 +8,8 @@ export type Disturbance =
   | 'silenceAfterEffect'
   /** Waits until it is released, then goes on well. */
   | 'hold'
-  /** Answered with this status, and nothing is done. */
-  | { readonly status: number; readonly code: string };
+  /** Answered with this status, and nothing is done. Without a code the answer is the page of a gateway. */
+  | { readonly status: number; readonly code?: string };
 
 /** Makes calls of one order misbehave. */
 export interface Script {

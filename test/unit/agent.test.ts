@@ -41,7 +41,7 @@ const request: AgentRequest = {
   traceparent: null,
 };
 
-const unknown: RemoteOutcome = { kind: 'unknown' };
+const unknown: RemoteOutcome = { kind: 'unknown', cause: 'Http503' };
 const succeeded: RemoteOutcome = { kind: 'succeeded', reference: 'charge-1' };
 const refused: RemoteOutcome = { kind: 'refused', code: 'Declined', message: 'declined' };
 
@@ -115,6 +115,11 @@ describe('an agent', () => {
   ] as const)('says nothing when the outcome is %s (G3, T23, R27)', async (_name, remote) => {
     expect(await serve(depsWith([remote]))).toBeUndefined();
     expect(telemetry.events.map(({ name }) => name)).toEqual(['agent-silent']);
+  });
+
+  it('tells the log why an outcome is unknown', async () => {
+    await serve(depsWith([unknown]));
+    expect(telemetry.events[0]?.fields).toMatchObject({ outcome: 'unknown', cause: 'Http503' });
   });
 
   it('makes no more calls than its allowance (G1, R50)', async () => {
