@@ -14,6 +14,7 @@ import { measureFloor } from './floor.js';
 import { benchKill } from './kill.js';
 import { benchRecovery } from './recovery.js';
 import { benchSoak } from './soak.js';
+import { benchStart } from './start.js';
 import { measureThroughput } from './throughput.js';
 import type { ThroughputRow } from './throughput.js';
 
@@ -27,6 +28,7 @@ const usage = `Usage: npm run bench -- [name] [options]
   detection                                             how long an expired step stays unnoticed
   kill [--orders N]                                     recovery after the host has died
   soak [--minutes N]                                    memory under a steady load with retention
+  start                                                 what the start of an instance costs
   --help`;
 
 const { values, positionals } = readArguments();
@@ -43,6 +45,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   detection: benchDetection,
   kill: () => benchKill(Number(values.orders ?? 200)),
   soak: () => benchSoak(Number(values.minutes)),
+  start: benchStart,
 };
 
 const [what = 'app', ...others] = positionals;

@@ -1,4 +1,4 @@
-// Before packaging: compiles the app, stages what runs, loads the staged package once and notes which functions it registers.
+// Before packaging: checks and bundles the app, stages what runs, loads the staged package once and notes which functions it registers.
 
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ const root = resolve(import.meta.dirname, '..', '..');
 
 await runHook(() => {
   runNode('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
+  runNode('infra/package/bundle.mjs');
   runNode('infra/package/stage.mjs');
   const names = runNode('infra/package/list-functions.mjs', '.local/package');
   writeFileSync(join(root, '.local', 'functions.json'), names);

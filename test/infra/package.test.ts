@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot, runScript } from './support/bicep.js';
 import { topology } from './support/resources.js';
@@ -11,13 +11,15 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function filesBelow(path: string): readonly string[] {
-  return readdirSync(path, { recursive: true, encoding: 'utf8' }).map((file) => file.split(sep).join('/'));
+interface LockedPackage {
+  readonly version: string;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
 }
 
-function lockedPackages(): Readonly<Record<string, { dev?: boolean; devOptional?: boolean }>> {
+function lockedPackages(): Readonly<Record<string, LockedPackage>> {
   const lock = JSON.parse(readFileSync(join(projectRoot, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
+    packages: Record<string, LockedPackage>;
   };
   return lock.packages;
 }
@@ -29,34 +31,41 @@ describe('the deployment package', () => {
   });
 
   it('holds exactly what runs (C88)', () => {
-    expect(readdirSync(folder).sort()).toEqual(
-      ['dist', 'host.json', 'node_modules', 'package-lock.json', 'package.json'].sort(),
-    );
-    expect(readdirSync(join(folder, 'dist'))).toEqual(['functions']);
-    const compiled = filesBelow(join(folder, 'dist', 'functions')).filter((file) => file.endsWith('.js'));
-    const sources = filesBelow(join(projectRoot, 'functions')).filter((file) => file.endsWith('.ts'));
-    for (const file of sources) expect(compiled).toContain(file.replace(/\.ts$/, '.js'));
+    expect(readdirSync(folder).sort()).toEqual(['dist', 'host.json', 'package.json']);
+    expect(readdirSync(join(folder, 'dist'))).toEqual(['app']);
+    const bundle = ['THIRD-PARTY-NOTICES.txt', 'app.js', 'app.js.map', 'libraries.js', 'main.js'];
+    expect(readdirSync(join(folder, 'dist', 'app')).sort()).toEqual(bundle);
   });
 
-  it('holds every production dependency and no development one', () => {
-    const locked = Object.entries(lockedPackages()).filter(([path]) => path !== '');
-    const isForRuntime = ([, entry]: (typeof locked)[number]): boolean =>
-      entry.dev !== true && entry.devOptional !== true;
-    for (const [path] of locked.filter(isForRuntime)) expect(existsSync(join(folder, path)), path).toBe(true);
-    for (const [path] of locked.filter((item) => !isForRuntime(item))) {
-      expect(existsSync(join(folder, path)), path).toBe(false);
-    }
+  it('asks for no installation', () => {
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as object;
+    expect(Object.keys(manifest).sort()).toEqual(['main', 'name', 'private', 'type', 'version']);
+  });
+
+  it('names the licence of every library in it, and has none that only development needs', () => {
+    const notices = readFileSync(join(folder, 'dist', 'app', 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+    const named = [...notices.matchAll(/^(\S+) (\S+)\n-+\n\nLicence: \S/gm)].map(([, name, version]) => [
+      name,
+      version,
+    ]);
+    const ofProduction = Object.entries(lockedPackages())
+      .filter(([, { dev, devOptional }]) => dev !== true && devOptional !== true)
+      .map(([path, { version }]) => [path.replace(/^.*node_modules\//, ''), version]);
+    for (const library of named) expect(ofProduction).toContainEqual(library);
+    const direct = [
+      '@azure/cosmos',
+      '@azure/functions',
+      '@azure/identity',
+      '@azure/service-bus',
+      'durable-functions',
+      'zod',
+    ];
+    expect(named.map(([name]) => name)).toEqual(expect.arrayContaining(direct));
   });
 
   it('holds one copy of the library that registers functions (C74)', () => {
     const copies = Object.keys(lockedPackages()).filter((path) => path.endsWith('node_modules/@azure/functions'));
     expect(copies).toEqual(['node_modules/@azure/functions']);
-  });
-
-  it('holds no test, source, setting or leftover function.json', () => {
-    const own = [...readdirSync(folder), ...filesBelow(join(folder, 'dist')), ...filesBelow(folder)];
-    const unwanted = own.filter((file) => /(^|\/)function\.json$|local\.settings|\.test\.|\.tsbuildinfo$/.test(file));
-    expect(unwanted.filter((file) => !file.startsWith('node_modules/'))).toEqual([]);
   });
 
   it('loads outside the project, as the worker loads it, and registers the functions of every role (C73)', () => {
@@ -70,6 +79,16 @@ describe('the deployment package', () => {
       .map(({ name }) => name.replace('-requests', ''));
     const perAgent = agents.flatMap((agent) => [`${agent}-agent`, `agent-reply-${agent}`]);
     for (const name of [...fixed, ...perAgent]) expect(names).toContain(name);
+  });
+
+  it('names TypeScript lines in the stack trace of an error', () => {
+    const { status, stderr } = spawnSync(process.execPath, [join(folder, 'dist', 'app', 'main.js')], {
+      encoding: 'utf8',
+      env: {},
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain('STEP_DEADLINE_MS: is not set');
+    expect(stderr).toMatch(/at \w+ \(.*[\\/]functions[\\/]config[\\/]config\.ts:\d+:\d+\)/);
   });
 
   it('has no demo remote services once they are switched off', () => {
@@ -127,6 +146,7 @@ describe('.funcignore', () => {
     const tracked = spawnSync('git', ['ls-files'], { cwd: projectRoot, encoding: 'utf8' }).stdout.trim().split('\n');
     const candidates = [
       ...tracked,
+      'dist/app/main.js',
       'dist/functions/index.js',
       'dist/local/main.js',
       'dist/client/index.js',
@@ -137,7 +157,7 @@ describe('.funcignore', () => {
       .trim()
       .split('\n');
     const sent = candidates.filter((file) => !ignored.includes(file));
-    expect(sent.sort()).toEqual(['dist/functions/index.js', 'host.json', 'package-lock.json', 'package.json']);
+    expect(sent.sort()).toEqual(['dist/app/main.js', 'host.json', 'package.json']);
     rmSync(repository, { recursive: true, force: true });
   });
 });

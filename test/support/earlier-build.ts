@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProjectRoot } from '../../local/project.js';
 
-const copied = ['package.json', 'host.json', 'local.settings.sample.json', 'dist/functions'];
+const copied = ['host.json', 'local.settings.sample.json', 'dist/functions'];
 
 /** A folder that a Functions host can load; `remove` deletes it. */
 export function createEarlierBuild(): { readonly appDirectory: string; readonly remove: () => void } {
@@ -12,6 +12,10 @@ export function createEarlierBuild(): { readonly appDirectory: string; readonly 
   const appDirectory = mkdtempSync(join(tmpdir(), 'earlier-build-'));
   for (const name of copied) cpSync(join(root, name), join(appDirectory, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(appDirectory, 'node_modules'));
+  writeFileSync(
+    join(appDirectory, 'package.json'),
+    JSON.stringify({ type: 'module', main: 'dist/functions/index.js' }),
+  );
   forgetVersion2(join(appDirectory, 'dist', 'functions', 'state', 'order-workflow.js'));
   return {
     appDirectory,
