@@ -75,7 +75,7 @@ param operatorApiClientId string = ''
 param alertEmails string[] = []
 
 // ── Compute ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-param nodeVersion ('22' | '24') = '22'
+param nodeVersion ('22' | '24') = '24'
 param instanceMemoryMB (512 | 2048 | 4096) = 2048
 @minValue(1)
 @maxValue(1000)

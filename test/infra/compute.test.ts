@@ -99,7 +99,7 @@ describe('the function app', () => {
       tier: 'FlexConsumption',
     });
     const config = at(resourceOf(deployment, 'Microsoft.Web/sites'), 'properties.functionAppConfig');
-    expect(at(config, 'runtime')).toEqual({ name: 'node', version: deployment === 'default' ? '22' : '24' });
+    expect(at(config, 'runtime')).toEqual({ name: 'node', version: '24' });
     expect(at(config, 'deployment.storage.authentication.type')).toBe('UserAssignedIdentity');
   });
 
