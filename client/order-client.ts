@@ -9,7 +9,6 @@ import { iterateStatuses } from './status-iteration.js';
 import { StatusFeed } from './status-feed.js';
 import type { StatusHandler } from './status-feed.js';
 import { createStatusMemory } from './status-memory.js';
-import type { StatusMemory } from './status-memory.js';
 import { submitOrder } from './submit-order.js';
 import type { OrderDraft, SubmitOptions, SubmittedOrder } from './submit-order.js';
 import { waitForStatus } from './wait-for-status.js';
@@ -77,8 +76,8 @@ export function createOrderClient(options: OrderClientOptions): OrderClient {
   };
   return {
     submitOrder(order, given = {}) {
-      const options = { ...rejectionOf(order, memory), ...given };
-      return submitOrder(order, { ...options, application, sender, timeoutMs: submitTimeoutMs, signal: closed });
+      const target = { application, sender, memory, timeoutMs: submitTimeoutMs, signal: closed };
+      return submitOrder(order, { ...given, ...target });
     },
     waitForStatus: (orderId, wait = {}) => waitForStatus(orderId, wait, { feed, memory, closed }),
     subscribe: (handler) => whileOpen(() => feed.subscribe(handler)),
@@ -90,12 +89,4 @@ export function createOrderClient(options: OrderClientOptions): OrderClient {
       if (ownsClient) await inTime(client.close());
     },
   };
-}
-
-/** What this client knows to have been rejected is tried anew: it waits for a new answer, too. */
-function rejectionOf({ orderId }: OrderDraft, memory: StatusMemory): SubmitOptions {
-  const newest = memory.newest(orderId);
-  if (newest?.status !== 'OrderRejected') return {};
-  memory.forget(orderId);
-  return { after: newest };
 }

@@ -36,6 +36,23 @@ describe('the memory of statuses', () => {
     expect(memory.isNews(second)).toBe(false);
   });
 
+  it('goes on knowing a rejection after the order was tried again, but as the newest status of nothing (M3)', () => {
+    const memory = createStatusMemory(10);
+    const first: StatusMessage = { ...status('a', 0), status: 'OrderRejected' };
+    const second = { ...first, at: '2030-01-01T00:00:30.000Z' };
+    memory.remember(first);
+    memory.markTriedAgain(first);
+    expect(memory.newest('a')).toBeUndefined();
+    expect(memory.rejection('a')).toEqual(first);
+    expect(memory.isNews(first)).toBe(false);
+    memory.remember(second);
+    memory.markTriedAgain(first);
+    expect(memory.newest('a')).toEqual(second);
+    expect(memory.rejection('b')).toBeUndefined();
+    memory.remember(status('a', 1));
+    expect(memory.rejection('a')).toBeUndefined();
+  });
+
   it('keeps the orders apart', () => {
     const memory = createStatusMemory(10);
     memory.remember(status('a', 5));

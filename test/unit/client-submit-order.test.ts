@@ -3,6 +3,7 @@ import { ServiceBusError } from '@azure/service-bus';
 import type { ServiceBusMessage } from '@azure/service-bus';
 import { describe, expect, it } from 'vitest';
 import { InvalidOrderError, SubmitFailedError } from '../../client/errors.js';
+import { createStatusMemory } from '../../client/status-memory.js';
 import { submitOrder } from '../../client/submit-order.js';
 import type { OrderDraft, SubmitTarget } from '../../client/submit-order.js';
 import { exampleOrder } from '../../cli/orders/example-order.js';
@@ -15,6 +16,7 @@ function target(...errors: Error[]): SubmitTarget & { readonly sent: ServiceBusM
   const sent: ServiceBusMessage[] = [];
   const self = {
     application: 'web-shop',
+    memory: createStatusMemory(10),
     timeoutMs: 5_000,
     signal: new AbortController().signal,
     sent,
@@ -64,6 +66,32 @@ describe('submitting an order', () => {
     const later = await submitOrder(draft, { ...target(), after: { ...after, at: '2030-01-01T00:01:00.000Z' } });
     expect(new Set([first.messageId, again.messageId, later.messageId]).size).toBe(3);
     expect(repeated.messageId).toBe(again.messageId);
+  });
+
+  it('keeps the MessageId of the new try when that try fails and the order is submitted once more', async () => {
+    const refused = new ServiceBusError('no such queue', 'MessagingEntityNotFound');
+    const to = target(refused);
+    const rejected = { schemaVersion: 1, orderId: 'order-1', seq: 0, status: 'OrderRejected' } as const;
+    const after = { ...rejected, at: '2030-01-01T00:00:00.000Z' };
+    to.memory.remember(after);
+    await expect(submitOrder(draft, to)).rejects.toThrow(SubmitFailedError);
+    const first = await submitOrder(draft, target());
+    const again = await submitOrder(draft, to);
+    const repeated = await submitOrder(draft, to);
+    expect(again.messageId).toBe(`${first.messageId}.${Date.parse(after.at)}`);
+    expect(repeated.messageId).toBe(again.messageId);
+  });
+
+  it('refuses a rejection that is about another order', async () => {
+    const after = { schemaVersion: 1, orderId: 'order-2', seq: 0, status: 'OrderRejected' } as const;
+    const to = { ...target(), after: { ...after, at: '2030-01-01T00:00:00.000Z' } };
+    await expect(submitOrder(draft, to)).rejects.toThrow('`after` is a status of order order-2, not of order order-1.');
+  });
+
+  it.each([null, undefined, 'order', 7, []])('refuses %j as an order', async (nothing) => {
+    const to = target();
+    await expect(submitOrder(nothing as unknown as OrderDraft, to)).rejects.toThrow(InvalidOrderError);
+    expect(to.calls).toBe(0);
   });
 
   it('refuses an invalid order before it is sent, naming the fields but no values', async () => {
