@@ -2,6 +2,7 @@
  * The client of an application: submits orders, and reads what becomes of them from the application's own status queue.
  * README.md next to this file shows its use.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceBusClient } from '@azure/service-bus';
 import type { StatusMessage } from '../functions/contracts/status-message.js';
 import { ClientClosedError } from './errors.js';
@@ -35,7 +36,7 @@ export interface OrderClientOptions {
 export interface OrderClient {
   /**
    * Checks and sends an order. Safe to repeat with the same order: it counts once. After an `OrderRejected` it is a new
-   * try; pass that status as `after`, unless this client has read it itself.
+   * try, and so is each repeat of it; pass that status as `after`, unless this client has read it itself.
    */
   submitOrder(order: OrderDraft, options?: SubmitOptions): Promise<SubmittedOrder>;
   /**
@@ -43,7 +44,10 @@ export interface OrderClient {
    * statuses of all the application's orders; without a subscription that keeps them, they are only remembered.
    */
   waitForStatus(orderId: string, options?: WaitOptions): Promise<StatusMessage>;
-  /** Calls the handler with each news until the returned function is called. A handler that throws sees it again. */
+  /**
+   * Calls the handler with each news until the returned function is called. A handler that throws sees the status again
+   * after a pause, for as long as the status lives; the statuses of other orders go on meanwhile.
+   */
   subscribe(handler: StatusHandler): () => void;
   /** The news as an async iteration; ends when the client is closed. */
   statuses(): AsyncIterable<StatusMessage>;
@@ -67,6 +71,7 @@ export function createOrderClient(options: OrderClientOptions): OrderClient {
     memory,
     maxConcurrent: options.maxConcurrentStatuses ?? 1,
     onError,
+    pause: (milliseconds, signal) => delay(milliseconds, undefined, { signal }).catch(() => undefined),
   });
   const closing = new AbortController();
   const closed = closing.signal;

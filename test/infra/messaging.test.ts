@@ -45,6 +45,17 @@ describe.each(deployments)('the queues of the %s deployment', (deployment) => {
     }
   });
 
+  it('deliver a status again for as long as it lives, however often a handler of the order client fails (T48)', () => {
+    const heldBetweenDeliveriesMinutes = 10;
+    const livesMinutes = 7 * 24 * 60;
+    for (const name of applications) {
+      const properties = deployed.get(`${statusQueue.namePrefix}${name}`)?.properties;
+      expect(properties, name).toMatchObject({ defaultMessageTimeToLive: 'P7D' });
+      const deliveries = Number(at({ properties }, 'properties.maxDeliveryCount'));
+      expect(deliveries * heldBetweenDeliveriesMinutes, name).toBeGreaterThan(livesMinutes);
+    }
+  });
+
   it('detect duplicates from their first deployment on, which cannot be added later (C93)', () => {
     for (const [name, queue] of deployed) {
       const keepsEveryDeadLetter = name.endsWith(suffix);

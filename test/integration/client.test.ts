@@ -1,4 +1,4 @@
-import type { ServiceBusClient } from '@azure/service-bus';
+import { ServiceBusClient } from '@azure/service-bus';
 import { describe, expect, it } from 'vitest';
 import { createOrderClient, ClientClosedError, SubmitFailedError } from '../../client/index.js';
 import type { OrderClient, OrderClientOptions, StatusKind, StatusMessage } from '../../client/index.js';
@@ -46,21 +46,25 @@ function status(orderId: string, seq: number, kind: StatusKind): StatusMessage {
   return { schemaVersion: 1, orderId, seq, status: kind, at: '2030-01-01T00:00:00.000Z' };
 }
 
-/** What still lies in the queue, locked or not. */
-async function left(client: ServiceBusClient, queue = 'status-web-shop'): Promise<readonly unknown[]> {
-  const receiver = client.createReceiver(queue);
-  const found = await receiver.peekMessages(100);
-  await receiver.close();
+/**
+ * What still lies in the queue, locked or not. With a connection of its own: all receivers of a client share the place
+ * where their last peek ended.
+ */
+async function left({ broker }: TestBroker, queue = 'status-web-shop'): Promise<readonly unknown[]> {
+  const client = new ServiceBusClient(broker.connectionString);
+  const found = await client.createReceiver(queue).peekMessages(100);
+  await client.close();
   return found.map(({ body }) => body as unknown);
 }
 
-async function untilEmpty(client: ServiceBusClient): Promise<void> {
-  while ((await left(client)).length > 0);
+async function untilEmpty(broker: TestBroker): Promise<void> {
+  while ((await left(broker)).length > 0);
 }
 
 describe('submitting', () => {
   it('counts the same order once at the broker', async () => {
-    const { client, orderClient } = await application();
+    const app = await application();
+    const { client, orderClient } = app;
     const one = await orderClient.submitOrder(exampleOrder('a'));
     const again = await orderClient.submitOrder(exampleOrder('a'));
     const other = await orderClient.submitOrder(exampleOrder('a', { sku: 'PEN' }));
@@ -68,7 +72,7 @@ describe('submitting', () => {
     const messages = await receive(client.createReceiver('orders'), 2);
     expect(messages.map(({ messageId }) => messageId)).toEqual([one.messageId, other.messageId]);
     expect(messages[0]?.body).toMatchObject({ orderId: 'a', application: 'web-shop' });
-    expect(await left(client, 'orders')).toHaveLength(2);
+    expect(await left(app, 'orders')).toHaveLength(2);
   });
 
   it('sends an order anew that was turned away, and waits for its new answer', async () => {
@@ -105,25 +109,27 @@ describe('submitting', () => {
     const submitted = orderClient.submitOrder(exampleOrder('b'));
     const second = await startTestBroker(queues, { dataDirectory, port });
     await submitted;
-    expect(await left(second.client, 'orders')).toHaveLength(2);
+    expect(await left(second, 'orders')).toHaveLength(2);
   });
 });
 
 describe('reading statuses', () => {
   it('hands over each status once and none after a newer one, and leaves nothing on the queue (F1, F2)', async () => {
-    const { client, orderClient, send } = await application();
+    const app = await application();
+    const { orderClient, send } = app;
     const seen: string[] = [];
     orderClient.subscribe(({ orderId, seq }) => void seen.push(`${orderId}.${seq}`));
     const received = status('a', 1, 'OrderReceived');
     const completed = status('a', 2, 'OrderCompleted');
     await send(received, received, completed, received, completed, status('b', 1, 'OrderReceived'));
     await until(() => seen.includes('b.1'));
-    await untilEmpty(client);
+    await untilEmpty(app);
     expect(seen).toEqual(['a.1', 'a.2', 'b.1']);
   });
 
   it('completes a message only after its handler has finished (F1)', async () => {
-    const { client, orderClient, send } = await application();
+    const app = await application();
+    const { orderClient, send } = app;
     const running: (() => void)[] = [];
     orderClient.subscribe(
       () =>
@@ -133,26 +139,28 @@ describe('reading statuses', () => {
     );
     await send(status('a', 1, 'OrderReceived'));
     await until(() => running.length === 1);
-    expect(await left(client)).toHaveLength(1);
+    expect(await left(app)).toHaveLength(1);
     running[0]?.();
-    await untilEmpty(client);
+    await untilEmpty(app);
   });
 
   it('delivers a status again whose handler has thrown (F1)', async () => {
-    const { client, orderClient, errors, send } = await application();
+    const app = await application();
+    const { orderClient, errors, send } = app;
     const calls: number[] = [];
     orderClient.subscribe(({ seq }) => {
       calls.push(seq);
       if (calls.length === 1) throw new Error('the database is away');
     });
     await send(status('a', 1, 'OrderReceived'));
-    await untilEmpty(client);
+    await untilEmpty(app);
     expect(calls).toEqual([1, 1]);
     expect(errors.map(String)).toEqual(['Error: the database is away']);
   });
 
   it('handles the statuses of one order one after the other, those of others beside them (F2)', async () => {
-    const { client, orderClient, send } = await application({ maxConcurrentStatuses: 4 });
+    const app = await application({ maxConcurrentStatuses: 4 });
+    const { orderClient, send } = app;
     const log: string[] = [];
     let finishFirst = (): void => undefined;
     orderClient.subscribe(async ({ orderId, seq }) => {
@@ -164,12 +172,13 @@ describe('reading statuses', () => {
     await until(() => log.includes('b.1 ends'));
     expect(log).toEqual(['a.1 begins', 'b.1 begins', 'b.1 ends']);
     finishFirst();
-    await untilEmpty(client);
+    await untilEmpty(app);
     expect(log.slice(3)).toEqual(['a.1 ends', 'a.2 begins', 'a.2 ends']);
   });
 
   it('leaves on the queue what it has taken when its last reader goes meanwhile (F3)', async () => {
-    const { client, orderClient, send } = await application({ maxConcurrentStatuses: 4 });
+    const app = await application({ maxConcurrentStatuses: 4 });
+    const { orderClient, send } = app;
     const seen: string[] = [];
     let finishFirst = (): void => undefined;
     const unsubscribe = orderClient.subscribe(async ({ orderId, seq }) => {
@@ -182,30 +191,32 @@ describe('reading statuses', () => {
     finishFirst();
     await orderClient.close();
     expect(seen).toEqual(['a.1', 'b.1']);
-    expect(await left(client)).toMatchObject([{ orderId: 'a', seq: 2 }]);
+    expect(await left(app)).toMatchObject([{ orderId: 'a', seq: 2 }]);
   });
 
   it('sets aside what is no status, with a reason', async () => {
-    const { client, orderClient, send } = await application();
+    const app = await application();
+    const { client, orderClient, send } = app;
     const seen: number[] = [];
     orderClient.subscribe(({ seq }) => void seen.push(seq));
     await send({ schemaVersion: 2 }, status('a', 1, 'OrderReceived'));
     await until(() => seen.length === 1);
-    await untilEmpty(client);
+    await untilEmpty(app);
     const [letter] = await receive(client.createReceiver('status-web-shop', { subQueueType: 'deadLetter' }), 1);
     expect(letter).toMatchObject({ deadLetterReason: 'InvalidStatus', body: { schemaVersion: 2 } });
   });
 
   it('takes nothing while nobody reads (F3)', async () => {
-    const { client, orderClient, send } = await application();
+    const app = await application();
+    const { orderClient, send } = app;
     const seen: number[] = [];
     const unsubscribe = orderClient.subscribe(({ seq }) => void seen.push(seq));
     await send(status('a', 1, 'OrderReceived'));
     await until(() => seen.length === 1);
     unsubscribe();
-    await untilEmpty(client);
+    await untilEmpty(app);
     await send(status('a', 2, 'OrderCompleted'));
-    expect(await left(client)).toHaveLength(1);
+    expect(await left(app)).toHaveLength(1);
     await expect(orderClient.waitForStatus('a')).resolves.toMatchObject({ seq: 2 });
     expect(seen).toEqual([1]);
   });
@@ -236,7 +247,8 @@ describe('reading statuses', () => {
   });
 
   it('leaves on the queue what a loop has taken and not finished when the client is closed', async () => {
-    const { client, orderClient, send } = await application();
+    const app = await application();
+    const { orderClient, send } = app;
     await send(status('a', 1, 'OrderReceived'), status('a', 2, 'OrderCompleted'));
     const seen: number[] = [];
     for await (const { seq } of orderClient.statuses()) {
@@ -245,7 +257,7 @@ describe('reading statuses', () => {
     }
     await orderClient.close();
     expect(seen).toEqual([1, 2]);
-    expect(await left(client)).toMatchObject([{ seq: 2 }]);
+    expect(await left(app)).toMatchObject([{ seq: 2 }]);
   });
 
   it('ends its waits when it is closed, and is of no use afterwards', async () => {
