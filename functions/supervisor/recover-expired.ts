@@ -8,6 +8,8 @@
  * V3 Nothing old is invisible: a share of each run is for records that are older than the window or have no deadline; what
  *    a run does not reach, the next one does (T59, C2).
  * V4 Records that cannot be recovered, however many, do not keep the others from it (T60).
+ * V5 No part of a run ends the run: a page or a part that fails is counted and reported, the other parts still happen, and
+ *    the run always reports itself.
  */
 import { addMs, msBetween } from '../contracts/timestamp.js';
 import type { Timestamp } from '../contracts/timestamp.js';
@@ -18,7 +20,7 @@ import type { RecordPage, VersionedRecord } from '../state/ports.js';
 import type { ProcessState, StateRecord } from '../state/state-record.js';
 import { applyTransition } from '../status/apply-transition.js';
 import { noteWaiting } from './note-waiting.js';
-import { countPage, metered, newRun } from './supervisor-run.js';
+import { countPage, guardedSweep, metered, newRun } from './supervisor-run.js';
 import type { SupervisorDeps, SupervisorPolicy, SupervisorRun } from './supervisor-run.js';
 import { sweepOutboxes } from './sweep-outboxes.js';
 
@@ -36,10 +38,12 @@ const windowShare = 0.75;
 export async function recoverExpired(given: SupervisorDeps): Promise<SupervisorRun> {
   const run = newRun();
   const deps = { ...given, store: metered(given.store, run) };
-  await recoverIndexed(run, deps);
+  const sweep = (name: string, work: () => Promise<void>): Promise<unknown> =>
+    guardedSweep(name, { run, telemetry: deps.telemetry }, work); // V5
+  await sweep('index', () => recoverIndexed(run, deps));
   if (isScanDue(deps)) await scanAll(run, deps);
-  await sweepOutboxes(run, deps);
-  await noteWaiting(run, deps);
+  await sweep('statuses', () => sweepOutboxes(run, deps));
+  await sweep('waiting', () => noteWaiting(run, deps));
   deps.telemetry.event('supervisor-run', { ...run });
   return run;
 }
@@ -80,16 +84,18 @@ async function scanAll(run: SupervisorRun, deps: SupervisorDeps): Promise<void> 
 
 /** Pages to look through. */
 interface Scan {
+  readonly name: string;
   readonly pages: AsyncIterable<RecordPage>;
-  /** Of a scan that goes on where it stopped: what has not changed by being seen must not keep it from the rest (T60). */
-  readonly name?: string;
+  /** The next run goes on where this one stopped: records that cannot be recovered must not hide the rest (T60). */
+  readonly isResumed: boolean;
 }
 
 function* windowScans({ store, clock, policy }: SupervisorDeps): Generator<Scan> {
   const { pageSize } = policy;
   const { completeBefore, completeFrom } = windowOf(clock.now(), policy);
   for (const state of supervisedStates) {
-    yield { pages: store.pageExpired({ state, completeBefore, completeFrom, pageSize }) };
+    const pages = store.pageExpired({ state, completeBefore, completeFrom, pageSize });
+    yield { name: `window ${state}`, pages, isResumed: false };
   }
 }
 
@@ -101,10 +107,11 @@ function* olderScans({ store, clock, policy, memory }: SupervisorDeps): Generato
     const name = `older ${state}`;
     const completeFrom = memory.stoppedAt.get(name);
     const range = { completeBefore: window.completeFrom, ...(completeFrom && { completeFrom }) };
-    yield { name, pages: store.pageExpired({ state, ...range, pageSize }) };
+    yield { name, pages: store.pageExpired({ state, ...range, pageSize }), isResumed: true };
   }
   for (const state of supervisedStates) {
-    yield { pages: store.pageWithoutDeadline(state, addMs(window.completeBefore, -startByMs), pageSize) };
+    const pages = store.pageWithoutDeadline(state, addMs(window.completeBefore, -startByMs), pageSize);
+    yield { name: `no deadline ${state}`, pages, isResumed: false };
   }
 }
 
@@ -116,28 +123,43 @@ function windowOf(
   return { completeBefore, completeFrom: addMs(completeBefore, -windowMs) };
 }
 
-/** Recovers what the scans bring; false when the share of the run was spent before their end (V1). */
+/** Recovers what the scans bring; false if a scan failed, or the share of the run was spent before their end (V1, V5). */
 async function lookThrough(
   scans: Iterable<Scan>,
   run: SupervisorRun,
   deps: SupervisorDeps,
   share = 1,
 ): Promise<boolean> {
-  for (const { name, pages } of scans) {
-    for await (const page of pages) {
-      countPage(page, run, deps);
-      noteOldest(page, run, deps);
-      const recoverSeen = (seen: VersionedRecord): Promise<void> =>
-        guarded(seen.record.orderId, run, deps, () => recoverInto(run, seen, deps));
-      const handled = await inGroups(page.records, { run, deps, share }, recoverSeen);
-      if (!isFull(run, deps, share)) continue;
-      const stoppedAt = page.records[handled]?.record.completeBy ?? page.last;
-      if (name !== undefined && stoppedAt !== undefined) deps.memory.stoppedAt.set(name, stoppedAt);
-      return false;
-    }
-    if (name !== undefined) deps.memory.stoppedAt.delete(name);
+  let isComplete = true;
+  for (const scan of scans) {
+    const outcome = await guardedSweep(scan.name, { run, telemetry: deps.telemetry }, () =>
+      followScan(scan, { run, deps, share }),
+    );
+    if (outcome === 'full') return false;
+    if (outcome === 'failed') isComplete = false;
   }
-  return true;
+  return isComplete;
+}
+
+/** Recovers what one scan brings. `full`: the share of the run was spent before its end. */
+async function followScan(
+  { name, pages, isResumed }: Scan,
+  { run, deps, share }: { readonly run: SupervisorRun; readonly deps: SupervisorDeps; readonly share: number },
+): Promise<'done' | 'full'> {
+  const { stoppedAt } = deps.memory;
+  for await (const page of pages) {
+    countPage(page, run, deps);
+    noteOldest(page, run, deps);
+    const recoverSeen = (seen: VersionedRecord): Promise<void> =>
+      guarded(seen.record.orderId, run, deps, () => recoverInto(run, seen, deps));
+    const handled = await inGroups(page.records, { run, deps, share }, recoverSeen);
+    if (!isFull(run, deps, share)) continue;
+    const position = page.records[handled]?.record.completeBy ?? page.last;
+    if (isResumed && position !== undefined) stoppedAt.set(name, position);
+    return 'full';
+  }
+  if (isResumed) stoppedAt.delete(name);
+  return 'done';
 }
 
 function isFull(run: SupervisorRun, { policy }: SupervisorDeps, share = 1): boolean {

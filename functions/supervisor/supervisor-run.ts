@@ -1,7 +1,7 @@
 /** What a run of the supervisor needs, what it may spend and what it has done; the parts of a run share it. */
 import type { Timestamp } from '../contracts/timestamp.js';
 import type { RecoveryPolicy } from '../state/attempt-transitions.js';
-import type { RecordPage, RecoveryIndex, StateStore } from '../state/ports.js';
+import type { RecordPage, RecoveryIndex, StateStore, Telemetry } from '../state/ports.js';
 import { alertUnreadable } from '../status/alert-unreadable.js';
 import type { TransitionDeps } from '../status/apply-transition.js';
 
@@ -51,6 +51,8 @@ export interface SupervisorRun {
   failed: number;
   unreadable: number;
   statusesSwept: number;
+  /** Parts of the run that ended early: a page could not be read, or a status could not be noted as sent. */
+  sweepsFailed: number;
   /** Of pages and of writes. */
   requestCharge: number;
   /** How long the oldest record that was seen is past its deadline. */
@@ -67,6 +69,7 @@ export function newRun(): SupervisorRun {
     failed: 0,
     unreadable: 0,
     statusesSwept: 0,
+    sweepsFailed: 0,
     requestCharge: 0,
     oldestExpiredMs: 0,
     oldestPendingMs: 0,
@@ -90,4 +93,19 @@ export function countPage(page: RecordPage, run: SupervisorRun, { telemetry }: S
   run.requestCharge += page.requestCharge;
   run.unreadable += page.unreadable.length;
   alertUnreadable(page, telemetry);
+}
+
+/** Does one part of a run. If it fails, that is counted and reported, and the run goes on with the next part. */
+export async function guardedSweep<Result>(
+  sweep: string,
+  { run, telemetry }: { readonly run: SupervisorRun; readonly telemetry: Telemetry },
+  work: () => Promise<Result>,
+): Promise<Result | 'failed'> {
+  try {
+    return await work();
+  } catch (error) {
+    run.sweepsFailed += 1;
+    telemetry.event('sweep-failed', { sweep, cause: String(error) });
+    return 'failed';
+  }
 }

@@ -1,7 +1,7 @@
 /** Sends statuses that a crash, or a queue that did not take them, has left in the outbox of a finished order (T53). */
 import { addMs } from '../contracts/timestamp.js';
 import { sweepOutbox } from '../status/apply-transition.js';
-import { countPage } from './supervisor-run.js';
+import { countPage, guardedSweep } from './supervisor-run.js';
 import type { SupervisorDeps, SupervisorRun } from './supervisor-run.js';
 
 const scanName = 'unsent';
@@ -9,6 +9,7 @@ const scanName = 'unsent';
 /**
  * Goes over what waits, the oldest first, at least one page a run. An application whose queue does not take its statuses is
  * passed over for the rest of the run; when passing it over costs all that a run may, the next one goes on behind it (T55, T60).
+ * An order whose outbox cannot be written does not keep the others from it.
  */
 export async function sweepOutboxes(run: SupervisorRun, deps: SupervisorDeps): Promise<void> {
   const { policy, store, clock, memory } = deps;
@@ -20,9 +21,11 @@ export async function sweepOutboxes(run: SupervisorRun, deps: SupervisorDeps): P
     for (const seen of page.records) {
       const { application } = seen.record;
       if (unreachable.has(application)) continue;
-      const { outbox } = await sweepOutbox(deps, seen);
-      if (outbox.length === 0) run.statusesSwept += 1;
-      else unreachable.add(application);
+      await guardedSweep(`${scanName} of ${seen.record.orderId}`, { run, telemetry: deps.telemetry }, async () => {
+        const { outbox } = await sweepOutbox(deps, seen);
+        if (outbox.length === 0) run.statusesSwept += 1;
+        else unreachable.add(application);
+      });
     }
     const isFull = run.statusesSwept >= policy.maxPerRun || run.requestCharge >= policy.maxRequestCharge;
     if (!isFull) continue;

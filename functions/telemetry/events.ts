@@ -30,6 +30,7 @@ export const eventNames = [
   'history-purged', // scheduler: finished attempts were forgotten
   'audit-run', // supervisor: the slow look for unreadable documents
   'recovery-failed', // supervisor: this record could not be recovered now
+  'sweep-failed', // supervisor: a part of a run ended early; the other parts went on
 ] as const;
 
 /** Events an operator must see; an alert rule matches their prefix. */

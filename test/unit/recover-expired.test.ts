@@ -4,7 +4,7 @@ import { PermanentError, TransientError } from '../../functions/state/errors.js'
 import type { StateRecord } from '../../functions/state/state-record.js';
 import { handleHint } from '../../functions/supervisor/handle-hint.js';
 import { recoverExpired } from '../../functions/supervisor/recover-expired.js';
-import { advanced, claimed, compensatingRecord, processedRecord } from '../support/builders.js';
+import { aRecord, advanced, claimed, compensatingRecord, processedRecord } from '../support/builders.js';
 import { createMemoryStateStore } from '../support/memory-stores.js';
 import { createSupervisorWorld, now, policy } from '../support/supervisor-world.js';
 
@@ -13,6 +13,10 @@ let { database, deps, expired, run, telemetry } = createSupervisorWorld();
 beforeEach(() => {
   ({ database, deps, expired, run, telemetry } = createSupervisorWorld());
 });
+
+async function* failingPages(error: Error): AsyncGenerator<never> {
+  yield await Promise.reject(error);
+}
 
 describe('a run of the supervisor', () => {
   it('asks for the recovery of what has expired, and touches nothing else (R29–R31, R104, R109)', async () => {
@@ -194,15 +198,46 @@ describe('a run of the supervisor', () => {
     expect(database.record('A-1').failureCount).toBe(0);
   });
 
-  it('ends early when the store is throttled, and counts no failure for it (C41)', async () => {
+  it('counts no failure of an order when the store is throttled, and still reports itself (C41, T65)', async () => {
     expired('A-1', 10_000);
-    const pageExpired = (): never => {
-      throw new TransientError('429');
-    };
-    await expect(recoverExpired({ ...deps, store: { ...deps.store, pageExpired } })).rejects.toBeInstanceOf(
-      TransientError,
-    );
+    const throttled = (): AsyncGenerator<never> => failingPages(new TransientError('429'));
+    const store = { ...deps.store, pageExpired: throttled, pageUnsent: throttled, pagePending: throttled };
+    const outcome = await recoverExpired({ ...deps, store });
+    expect(outcome).toMatchObject({ recovered: 0, sweepsFailed: 6 });
     expect(database.record('A-1').failureCount).toBe(0);
+    expect(telemetry.count('supervisor-run')).toBe(1);
+  });
+
+  it.each(['pageExpired', 'pageWithoutDeadline', 'pageUnsent', 'pagePending'] as const)(
+    'does all its other parts and reports itself although %s fails for good (T60, T65)',
+    async (broken) => {
+      expired('A-1', 10_000);
+      expired('old', 200_000_000);
+      expired('null', 0, { completeBy: null, updatedAt: addMs(now, -200_000) });
+      database.put({ ...processedRecord(), id: 'unsent', orderId: 'unsent' });
+      database.put({ ...aRecord(), id: 'waiting', orderId: 'waiting', notBefore: addMs(now, -50_000) });
+      const failing = (): AsyncGenerator<never> => failingPages(new PermanentError('Cosmos400', 'bad page'));
+      const outcome = await recoverExpired({ ...deps, store: { ...deps.store, [broken]: failing } });
+      expect({
+        recovered: outcome.recovered,
+        swept: outcome.statusesSwept,
+        hasSeenWaiting: outcome.oldestPendingMs > 0,
+      }).toEqual({
+        recovered: { pageExpired: 1, pageWithoutDeadline: 2, pageUnsent: 3, pagePending: 3 }[broken],
+        swept: broken === 'pageUnsent' ? 0 : 1,
+        hasSeenWaiting: broken !== 'pagePending',
+      });
+      expect(outcome.sweepsFailed).toBeGreaterThan(0);
+      expect(telemetry.count('sweep-failed')).toBe(outcome.sweepsFailed);
+      expect(telemetry.count('supervisor-run')).toBe(1);
+    },
+  );
+
+  it('goes on with the scan when the recovery index fails (T69)', async () => {
+    expired('A-1', 10_000);
+    const due = (): AsyncGenerator<never> => failingPages(new TransientError('no index'));
+    const index = { note: () => Promise.resolve(), due };
+    expect(await recoverExpired({ ...deps, index })).toMatchObject({ recovered: 1, sweepsFailed: 1 });
   });
 
   it('names documents it can’t read, each once, and goes on (C11, C42, C52)', async () => {

@@ -1,14 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addMs } from '../../functions/contracts/timestamp.js';
+import { PermanentError } from '../../functions/state/errors.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
+import { recoverExpired } from '../../functions/supervisor/recover-expired.js';
 import { failedRecord, processedRecord } from '../support/builders.js';
 import { startOfTime } from '../support/manual-clock.js';
 import { createSupervisorWorld, now, policy } from '../support/supervisor-world.js';
 
-let { database, run, sender, telemetry } = createSupervisorWorld();
+let { database, deps, run, sender, telemetry } = createSupervisorWorld();
 
 beforeEach(() => {
-  ({ database, run, sender, telemetry } = createSupervisorWorld());
+  ({ database, deps, run, sender, telemetry } = createSupervisorWorld());
 });
 
 describe('statuses that a crash has left', () => {
@@ -38,6 +40,20 @@ describe('statuses that a crash has left', () => {
     expect(await run()).toMatchObject({ statusesSwept: 1 });
     expect(sender.queued('status-web-shop')).toHaveLength(2);
     expect(telemetry.count('status-undeliverable')).toBe(1);
+  });
+
+  it('of an order whose record cannot be written keep neither the others nor the report of the run waiting', async () => {
+    for (const orderId of ['A-1', 'A-2', 'A-3']) unsent(orderId, processedRecord());
+    const { store } = deps;
+    const failing = {
+      ...store,
+      replaceIfUnchanged: (record: StateRecord, etag: string) =>
+        record.orderId === 'A-2'
+          ? Promise.reject(new PermanentError('Cosmos413', 'too large'))
+          : store.replaceIfUnchanged(record, etag),
+    };
+    expect(await recoverExpired({ ...deps, store: failing })).toMatchObject({ statusesSwept: 2, sweepsFailed: 1 });
+    expect(telemetry.count('supervisor-run')).toBe(1);
   });
 
   it('reach past more orders of such an application than a run takes', async () => {
