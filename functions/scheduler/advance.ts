@@ -10,6 +10,7 @@ import { nextAction } from '../state/next-action.js';
 import type { NextAction } from '../state/next-action.js';
 import { findWorkflow } from '../state/order-workflow.js';
 import type { Workflow } from '../state/order-workflow.js';
+import { isRequestAfter } from '../state/own-requests.js';
 import type { OrdersDatabase } from '../state/ports.js';
 import type { StateRecord } from '../state/state-record.js';
 import { advance as advanceTransition, fail } from '../state/step-transitions.js';
@@ -53,6 +54,11 @@ async function advanceOrThrow(request: AdvanceRequest, deps: AdvanceDeps): Promi
   }
   const action = nextAction(result.record);
   if (action.kind === 'ended') return ended(result.record, action.processState, deps);
+  if (!isRequestAfter(result.record, reply?.stepId)) {
+    // A late repeat of an earlier turn: a later turn has the token of this request, and sends it.
+    deps.telemetry.event('attempt-superseded', { orderId, instanceId, reason: 'laterTurn' });
+    return { kind: 'superseded' };
+  }
   return dispatch(result.record, action, request, deps);
 }
 

@@ -169,6 +169,39 @@ describe('a repeat of advance', () => {
   });
 });
 
+describe('a late repeat of an earlier turn', () => {
+  const another = '7d0d3f0e-0b6b-4a7e-8a52-5d3a9a530b6c';
+  const send = (turn: Partial<AdvanceRequest>, overrides: Partial<AdvanceDeps> = {}): Promise<AdvanceResult> =>
+    advanceAttempt({ orderId: 'A-1', instanceId: 'A-1.1', replyToken, ...turn }, { ...deps, ...overrides });
+  const shippingRequests = (): readonly unknown[] => sender.queued('shipping-requests').map(({ body }) => body);
+
+  it('does not send the request of a later turn under its own token', async () => {
+    const paid = advanced(advanced(claimed()), {});
+    const reserved = replyTo(paid, 'succeeded');
+    database.put(paid);
+    const broken = faultySender(sender, faultAt('shipping-requests', { 0: 'unavailable' }));
+    await expect(send({ reply: reserved }, { sender: broken })).rejects.toBeInstanceOf(TransientError);
+
+    const payment = { stepId: 'payment', requestId: 'A-1.1.payment', outcome: 'succeeded' } as const;
+    for (const earlier of [undefined, payment]) {
+      expect(await send({ reply: earlier, replyToken: another })).toEqual({ kind: 'superseded' });
+    }
+    expect(await send({ reply: reserved })).toMatchObject({ kind: 'dispatched', stepId: 'shipping' });
+    expect(shippingRequests()).toMatchObject([{ replyToken }]);
+  });
+
+  it('does not send the undo of a later turn under its own token', async () => {
+    const refused = advanced(advanced(advanced(claimed()), {}), {});
+    database.put(claimed(advanced(refused, replyTo(refused, 'refused'))));
+    const instanceId = 'A-1.2';
+    expect(await send({ instanceId })).toMatchObject({ kind: 'dispatched', stepId: 'inventory' });
+    const released = { stepId: 'inventory', requestId: 'A-1.2.inventory', outcome: 'succeeded' } as const;
+    expect(await send({ instanceId, reply: released })).toMatchObject({ kind: 'dispatched', stepId: 'payment' });
+    expect(await send({ instanceId, replyToken: another })).toEqual({ kind: 'superseded' });
+    expect(requests()).toMatchObject([{ replyToken }]);
+  });
+});
+
 describe('what no repeat cures', () => {
   it('ends the order in Error: its details are missing (T42)', async () => {
     database.put(claimed());
