@@ -6,7 +6,7 @@
  * P2 A start whose outcome is unknown is never undone: the claim lease brings the supervisor (T1, T3).
  * P3 A start that was definitely refused is released, counts no failure, and ends this run (a slow task hub burns no attempts).
  * P4 An attempt that somebody else claimed with the same id is only started if the runtime does not know it (T4, T5, C22).
- * P5 One order that can't be started does not keep the others from it (T60).
+ * P5 One order that can't be started does not keep the others from it, and takes no other order's place (T60).
  * P6 A starter that loses a claim is not alone: it leaves that page to the other, goes on elsewhere, and comes back for what
  *    is left. Several starters spread over the backlog instead of racing for the same orders.
  */
@@ -16,6 +16,7 @@ import { claim, release } from '../state/attempt-transitions.js';
 import { TransientError } from '../state/errors.js';
 import type { Orchestrations, PendingQuery, RecordPage, VersionedRecord } from '../state/ports.js';
 import type { StateRecord } from '../state/state-record.js';
+import { alertOnce } from '../status/alert-once.js';
 import { alertUnreadable } from '../status/alert-unreadable.js';
 import { applyTransition } from '../status/apply-transition.js';
 import type { TransitionDeps } from '../status/apply-transition.js';
@@ -113,23 +114,29 @@ async function startSlice(slice: Slice, run: Run, deps: StarterDeps): Promise<vo
   }
 }
 
-/** Goes once over what waits; answers how many orders it tried to start. */
+/** Goes once over what waits; returns how many places it took. */
 async function passOver(slice: Slice, run: Run, deps: StarterDeps): Promise<number> {
-  const query = { ...slice.query, notBefore: deps.clock.now(), pageSize: deps.policy.pageSize };
-  let tried = 0;
+  const { pageSize, maxPerRun } = deps.policy;
+  const takenBefore = placesTaken(run);
+  const left = (): number => slice.limit - (placesTaken(run) - takenBefore);
   let pagesToSkip = 0;
-  for await (const page of deps.store.pagePending(query)) {
+  for await (const page of deps.store.pagePending({ ...slice.query, notBefore: deps.clock.now(), pageSize })) {
     alertUnreadable(page, deps.telemetry);
     noteOldest(page, run, deps);
     pagesToSkip -= 1;
     if (pagesToSkip >= 0) continue;
     const lostBefore = run.lost;
     const records = run.lost > 0 ? shuffled(page.records, deps.random) : page.records;
-    tried += await startRecords(records.slice(0, slice.limit - tried), run, deps);
-    if (tried >= slice.limit || run.released > 0) break;
+    await startRecords(records, left(), run, deps);
+    if (left() <= 0 || run.released > 0 || run.failed >= maxPerRun) break;
     if (run.lost > lostBefore) pagesToSkip = Math.floor(deps.random() * pagesToSpreadOver); // P6
   }
-  return tried;
+  return placesTaken(run) - takenBefore;
+}
+
+/** A claim that was lost takes a place too: another starter has put that order in flight. One that failed takes none (P5). */
+function placesTaken({ started, lost, released }: StarterRun): number {
+  return started + lost + released;
 }
 
 function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
@@ -142,18 +149,24 @@ function noteOldest(page: RecordPage, run: Run, { clock }: StarterDeps): void {
   run.oldestPendingMs = Math.max(run.oldestPendingMs, ...ages);
 }
 
-/** Answers how many it tried: it stops after a group with a lost claim (P6) or a refused start (P3). */
-async function startRecords(records: readonly VersionedRecord[], run: Run, deps: StarterDeps): Promise<number> {
-  const { concurrency } = deps.policy;
+/** Starts records as far as there is room; stops after a group with a lost claim (P6) or a refused start (P3). */
+async function startRecords(
+  records: readonly VersionedRecord[],
+  room: number,
+  run: Run,
+  deps: StarterDeps,
+): Promise<void> {
   const lostBefore = run.lost;
+  const fullAt = placesTaken(run) + room;
   let tried = 0;
   while (tried < records.length && run.released === 0 && run.lost === lostBefore) {
-    const group = records.slice(tried, tried + concurrency);
+    const size = Math.min(deps.policy.concurrency, fullAt - placesTaken(run));
+    if (size <= 0) return;
+    const group = records.slice(tried, tried + size);
     const outcomes = await Promise.all(group.map(({ record }) => startGuarded(record, deps)));
     for (const outcome of outcomes) run[outcome] += 1;
     tried += group.length;
   }
-  return tried;
 }
 
 /** One order that can't be started does not keep the others from it (P5). */
@@ -163,7 +176,7 @@ async function startGuarded(record: StateRecord, deps: StarterDeps): Promise<Sta
   } catch (error) {
     const { orderId } = record;
     deps.telemetry.event('start-failed', { orderId, cause: String(error) });
-    if (!(error instanceof TransientError)) deps.telemetry.alert('start-impossible', { orderId });
+    if (!(error instanceof TransientError)) alertOnce(deps.telemetry, 'start-impossible', { orderId });
     return 'failed';
   }
 }
@@ -206,7 +219,11 @@ async function startAttempt(
     deps.telemetry.event('start-unknown', { orderId, attempt });
     return 'started'; // P2
   }
-  await applyTransition(deps, orderId, release, { instanceId, backoffMs: deps.policy.releaseBackoffMs });
+  const released = await applyTransition(deps, orderId, release, {
+    instanceId,
+    backoffMs: deps.policy.releaseBackoffMs,
+  });
+  if (released.kind !== 'applied') return 'started'; // The attempt runs after all: it has dispatched a step or ended.
   deps.telemetry.event('attempt-released', { orderId, attempt });
   return 'released';
 }

@@ -16,6 +16,7 @@ import type { Transition } from './decision.js';
 import { gaveUp } from './endings.js';
 import { dispatchCost } from './order-workflow.js';
 import type { Workflow } from './order-workflow.js';
+import { hasBegun } from './own-requests.js';
 import { moved } from './record-edits.js';
 import { isTerminal } from './state-record.js';
 import type { StateRecord } from './state-record.js';
@@ -53,7 +54,7 @@ export interface ReleaseInput {
   readonly backoffMs: number;
 }
 
-/** Claimed but definitely not started → waiting again; no failure is counted. */
+/** Claimed, definitely not started and without a dispatched step → waiting again; no failure is counted. */
 export const release: Transition<ReleaseInput> = {
   name: 'release',
   actor: 'starter',
@@ -63,6 +64,7 @@ export const release: Transition<ReleaseInput> = {
     const isOwner = record.lockedBy === instanceId;
     const isClaimed = release.from.includes(record.processState);
     if (!isOwner || !isClaimed) return refused('superseded');
+    if (hasBegun(record)) return refused('wrongState');
     const to = record.processState === 'Processing' ? 'Pending' : 'Compensating';
     const fields = { lockedBy: null, completeBy: null, notBefore: addMs(now, backoffMs) };
     return write(moved(record, { actor: 'starter', to, note: 'start refused by the runtime', fields }, now));

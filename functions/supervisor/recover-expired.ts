@@ -18,6 +18,7 @@ import { TransientError } from '../state/errors.js';
 import { findWorkflow } from '../state/order-workflow.js';
 import type { RecordPage, VersionedRecord } from '../state/ports.js';
 import type { ProcessState, StateRecord } from '../state/state-record.js';
+import { alertOnce } from '../status/alert-once.js';
 import { applyTransition } from '../status/apply-transition.js';
 import { noteWaiting } from './note-waiting.js';
 import { countPage, guardedSweep, metered, newRun } from './supervisor-run.js';
@@ -212,7 +213,7 @@ async function guarded(
   } catch (error) {
     run.failed += 1;
     deps.telemetry.event('recovery-failed', { orderId, cause: String(error) });
-    if (!(error instanceof TransientError)) deps.telemetry.alert('recovery-impossible', { orderId });
+    if (!(error instanceof TransientError)) alertOnce(deps.telemetry, 'recovery-impossible', { orderId });
   }
 }
 

@@ -110,6 +110,19 @@ describe('release', () => {
   });
 });
 
+describe('release of an attempt that has begun', () => {
+  it.each([
+    ['a step', advanced(claimed()), 'A-1.1'],
+    ['an undo', advanced(claimed(compensatingRecord())), 'A-1.2'],
+  ])(
+    'is refused when it has dispatched %s: the start was wrongly taken for refused (P2)',
+    (_name, record, instanceId) => {
+      const decision = release.decide(record, { instanceId, backoffMs: 1_000 }, startOfTime);
+      expect(decision).toEqual({ kind: 'refused', reason: 'wrongState' });
+    },
+  );
+});
+
 describe('recover', () => {
   it('counts one failure and lets the order wait for another attempt (R109, R110)', () => {
     const record = recovered(advanced(claimed()));

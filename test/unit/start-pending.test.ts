@@ -4,7 +4,7 @@ import type { StarterDeps, StarterPolicy } from '../../functions/scheduler/start
 import { PermanentError, TransientError } from '../../functions/state/errors.js';
 import type { Orchestrations, StateStore } from '../../functions/state/ports.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
-import { aRecord, claimed, compensatingRecord, processedRecord } from '../support/builders.js';
+import { advanced, aRecord, claimed, compensatingRecord, processedRecord } from '../support/builders.js';
 import { addMs } from '../../functions/contracts/timestamp.js';
 import { seededRandom } from '../support/faulty.js';
 import { createManualClock, startOfTime } from '../support/manual-clock.js';
@@ -204,6 +204,24 @@ describe('an order that can’t be started', () => {
   });
 });
 
+describe('an order that fails for good at the head of the queue', () => {
+  it('takes no place from the others, and is alerted once over many runs (T60, C52)', async () => {
+    for (const [index, orderId] of ['broken', 'next', 'last'].entries()) {
+      waiting(orderId, { notBefore: addMs(startOfTime, index - 10) });
+    }
+    const store: StateStore = {
+      ...deps.store,
+      replaceIfUnchanged: (record, etag) =>
+        record.orderId === 'broken'
+          ? Promise.reject(new PermanentError('Cosmos413', 'too large'))
+          : deps.store.replaceIfUnchanged(record, etag),
+    };
+    for (let count = 0; count < 5; count += 1) await startPending(1, { ...deps, store });
+    expect(deps.orchestrations.started).toEqual(['next.1', 'last.1']);
+    expect(deps.telemetry.count('start-impossible')).toBe(1);
+  });
+});
+
 describe('a start', () => {
   it('that is refused for certain is released, counts no failure and ends the run (P3)', async () => {
     deps.orchestrations.answerStarts('refused');
@@ -217,6 +235,19 @@ describe('a start', () => {
       notBefore: addMs(startOfTime, policy.releaseBackoffMs),
     });
     expect(database.record('A-2').attempt).toBe(0);
+  });
+
+  it('that is refused, although the attempt runs already, takes nothing away from it (P2)', async () => {
+    waiting('A-1');
+    const orchestrations: Orchestrations = {
+      ...deps.orchestrations,
+      start: () => {
+        database.put(advanced(database.record('A-1')));
+        return Promise.resolve('refused');
+      },
+    };
+    expect(await startPending(10, { ...deps, orchestrations })).toMatchObject({ started: 1, released: 0 });
+    expect(database.record('A-1')).toMatchObject({ processState: 'Processing', lockedBy: 'A-1.1' });
   });
 
   it.each(['lostAcknowledgement', 'unavailable'] as const)(
