@@ -6,6 +6,7 @@
  * W2 A reply that wins after the deadline has passed is a timeout: after an outage the reply may be read first (T14).
  * W3 Only the reply with this request's id and token counts; others are ignored and the race is run again, against a
  *    fresh timer to the same deadline (T15, T25).
+ * W4 The history stays bounded: after so many replies that do not count, the attempt waits no longer.
  */
 import type { OrchestrationContext, Task } from 'durable-functions';
 import { parseAgentReply } from '../contracts/agent-reply.js';
@@ -26,15 +27,19 @@ export interface PendingStep {
 
 const timedOut: StepOutcome = { kind: 'timedOut' };
 
+/** W4: each ignored reply costs the history an event, a timer and a turn. */
+const maxIgnoredReplies = 20;
+
 /** Waits for the reply to the dispatched step, at most until its completeBy. */
 export function* awaitReply(context: OrchestrationContext, pending: PendingStep): Generator<Task, StepOutcome> {
   if (pending.dispatched.transport === 'activity') return yield* awaitActivity(context, pending);
-  for (;;) {
+  for (let ignored = 0; ignored <= maxIgnoredReplies; ignored += 1) {
     const reply = context.df.waitForExternalEvent(replyEventName(pending.dispatched.stepId));
     if (!(yield* winsRace(context, reply, pending))) return timedOut;
     const answer = expectedReply(reply.result, pending);
     if (answer !== undefined) return { kind: 'replied', reply: answer };
   }
+  return timedOut;
 }
 
 /** The agent is an activity of this app. No answer, also from an agent that broke, is an unknown outcome (R27). */

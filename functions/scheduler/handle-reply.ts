@@ -5,12 +5,14 @@
  * H1 The instance id is built from the validated order id and attempt, never taken from the message (C4, T18).
  * H2 A reply to an attempt that is still current is never dropped: the message is delivered again (C9, T19).
  * H3 Late, duplicate and foreign replies are counted and completed, without alert (R16, C10, C52).
+ * H4 A step that no workflow has is never raised as an event, so that nobody can fill a history with invented steps.
  */
 import { parseAgentReply } from '../contracts/agent-reply.js';
 import type { AgentReply } from '../contracts/agent-reply.js';
 import { orchestrationInstanceId, replyEventName } from '../contracts/identifiers.js';
 import type { Rejection } from '../contracts/rejection.js';
-import { TransientError } from '../state/errors.js';
+import { PermanentError, TransientError } from '../state/errors.js';
+import { isKnownStep } from '../state/order-workflow.js';
 import type { Orchestrations, StateStore, Telemetry } from '../state/ports.js';
 import { isTerminal } from '../state/state-record.js';
 
@@ -31,11 +33,27 @@ export async function handleReply(body: unknown, deps: ReplyDeps): Promise<Rejec
   const parsed = parseAgentReply(body);
   if (!parsed.ok) return parsed.rejection;
   const reply = parsed.value;
+  if (await isInventedStep(reply, deps.store)) {
+    reportLate(reply, deps);
+    return undefined;
+  }
   const instanceId = orchestrationInstanceId(reply.orderId, reply.attempt);
   const raised = await deps.orchestrations.raiseEvent(instanceId, replyEventName(reply.stepId), reply);
   if (raised === 'unknown') await settleUnknown(reply, instanceId, deps);
   else if (isKnownLate(reply, instanceId, deps)) reportLate(reply, deps);
   return undefined;
+}
+
+/** H4. A step that this build does not know may belong to a record that only a newer build can read. */
+async function isInventedStep({ orderId, stepId }: AgentReply, store: StateStore): Promise<boolean> {
+  if (isKnownStep(stepId)) return false;
+  try {
+    await store.getLatest(orderId);
+    return true;
+  } catch (error) {
+    if (error instanceof PermanentError) return false;
+    throw error;
+  }
 }
 
 /** The runtime takes events for finished instances without a word, so the record at hand tells which are late. */

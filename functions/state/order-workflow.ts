@@ -97,6 +97,11 @@ export function findStep(workflow: Workflow, stepId: string): WorkflowStep | und
   return workflow.steps.find((step) => step.id === stepId);
 }
 
+/** True when some workflow of this build has the step. */
+export function isKnownStep(stepId: string): boolean {
+  return workflows.some((workflow) => findStep(workflow, stepId) !== undefined);
+}
+
 /** Calls to the remote service that one dispatch of this step can cause: the allowance on every delivery (R50, T70). */
 export function dispatchCost(step: WorkflowStep): number {
   return step.callAllowance * step.maxDeliveryCount;

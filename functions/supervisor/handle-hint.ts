@@ -1,12 +1,22 @@
 import type { Rejection } from '../contracts/rejection.js';
 import { parseSupervisorHint } from '../contracts/supervisor-hint.js';
+import { PermanentError } from '../state/errors.js';
 import { recoverOrder } from './recover-expired.js';
 import type { SupervisorDeps } from './supervisor-run.js';
 
-/** Looks at the order that a hint names. An order that needs nothing is no error: the hint was only a hint. */
+/**
+ * Looks at the order that a hint names. An order that needs nothing is no error, and a hint or a record that this build
+ * cannot read is dropped: the hint was only a hint, and the scan reports the record.
+ *
+ * @returns the refusal of a message that is no hint
+ */
 export async function handleHint(body: unknown, deps: SupervisorDeps): Promise<Rejection | undefined> {
   const hint = parseSupervisorHint(body);
-  if (!hint.ok) return hint.rejection;
-  await recoverOrder(hint.value.orderId, deps);
+  if (!hint.ok) return hint.rejection.reason === 'UnsupportedSchemaVersion' ? undefined : hint.rejection;
+  try {
+    await recoverOrder(hint.value.orderId, deps);
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+  }
   return undefined;
 }

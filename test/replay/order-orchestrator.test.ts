@@ -181,12 +181,23 @@ describe('replies that nobody waits for', () => {
     expect(run.waitingInputs('advance')).toEqual([]);
   });
 
-  it('a hundred times over do not keep the attempt from timing out', async () => {
+  it('a hundred times over end the wait of the attempt', async () => {
     const { run, token } = await waitingFor('payment');
     const foreign = raised('payment', token, { replyToken: '99999999-9999-4999-8999-999999999999' });
     await run.turn(later(200), ...Array.from({ length: 100 }, () => foreign));
-    await run.turn(completeBy, timerFired);
     expect(run.waitingInputs('hintSupervisor')).toHaveLength(1);
+    expect(run.openTimers()).toBe(0);
+  });
+
+  it('in turn after turn do not let the history grow without bound (W4)', async () => {
+    const { run, token } = await waitingFor('payment');
+    const foreign = raised('payment', token, { replyToken: '99999999-9999-4999-8999-999999999999' });
+    let turns = 0;
+    while (run.waitingInputs('hintSupervisor').length === 0 && turns < 60) {
+      turns += 1;
+      await run.turn(later(200 + turns), foreign);
+    }
+    expect(turns).toBeLessThan(60);
     expect(run.openTimers()).toBe(0);
   });
 

@@ -82,6 +82,24 @@ describe('handleReply', () => {
     expect(telemetry.count('reply-late')).toBe(1);
   });
 
+  it.each(['constructor', 'nonsense'])(
+    'counts a reply for the invented step %s and raises no event (H4)',
+    async (stepId) => {
+      await startInstance('A-1.1');
+      database.put(advanced(claimed()));
+      expect(await handleReply({ ...reply, stepId, requestId: `A-1.1.${stepId}` }, deps)).toBeUndefined();
+      expect(orchestrations.raised).toEqual([]);
+      expect(telemetry.count('reply-late')).toBe(1);
+    },
+  );
+
+  it('raises the event of a step that only a newer build knows, if the record is of a newer build too (T41)', async () => {
+    await startInstance('A-1.1');
+    database.put({ ...advanced(claimed()), workflowVersion: 99 });
+    await handleReply({ ...reply, stepId: 'newer', requestId: 'A-1.1.newer' }, deps);
+    expect(orchestrations.raised.map(({ eventName }) => eventName)).toEqual(['reply.newer']);
+  });
+
   it('counts late replies that the runtime takes without a word (C10, C52, V2)', async () => {
     await startInstance('A-1.1');
     database.put(processedRecord());

@@ -290,6 +290,14 @@ describe('a hint', () => {
     expect(database.record('A-1').failureCount).toBe(1);
   });
 
+  it('that only a newer build can read is dropped, not kept as a dead letter', async () => {
+    expect(await handleHint({ schemaVersion: 99, orderId: 'A-1' }, deps)).toBeUndefined();
+    expired('newer', 10_000, { schemaVersion: 99 as never });
+    expired('malformed', 10_000, { failureCount: -1 });
+    for (const orderId of ['newer', 'malformed']) expect(await hint(orderId)).toBeUndefined();
+    expect(telemetry.alerts).toEqual([]);
+  });
+
   it('that breaks its contract is refused', async () => {
     expect(await handleHint('{bad', deps)).toMatchObject({ reason: 'InvalidMessage' });
   });
