@@ -1,10 +1,11 @@
 /** Azurite from npm, for `func start`: Durable Functions and timers keep their state in Azure Storage. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lockDirectory, ownDirectory } from './journal/index.js';
 
 /** The ports that `UseDevelopmentStorage=true` stands for. */
 const services = [
@@ -32,22 +33,25 @@ export async function startAzurite(root: string, dataDirectory: string): Promise
         'Start it with all of blob, queue and table, or stop whatever holds the other ports.',
     );
   }
-  const child = launch(root, join(dataDirectory, 'azurite'));
+  const location = join(dataDirectory, 'azurite');
+  ownDirectory(location);
+  const child = launch(root, location);
   // It has a process group of its own: a stack that ends in an error must not leave it behind.
   process.once('exit', () => child.kill());
   try {
+    // In its own name, because it can outlive this process.
+    const release = lockDirectory(location, child.pid);
     await untilComplete(child);
+    return { isForeign: false, stop: () => end(child).then(release) };
   } catch (error) {
     await end(child);
     throw error;
   }
-  return { isForeign: false, stop: () => end(child) };
 }
 
 function launch(root: string, location: string): ChildProcess {
   const script = join(root, 'node_modules', 'azurite', 'dist', 'src', 'azurite.js');
   if (!existsSync(script)) throw new Error(`${script} is missing. Install the packages first: npm ci`);
-  mkdirSync(location, { recursive: true });
   // Newer storage extensions ask for API versions that this Azurite does not know yet, and work with it all the same.
   const flags = ['--silent', '--skipApiVersionCheck', '--disableTelemetry', '--location', location];
   return spawn(process.execPath, [script, ...flags], {

@@ -11,7 +11,7 @@ export const usage = `Usage: npm run local -- [options]
   --no-host                     leave the Functions host out and start Azurite instead, for \`func start\`
   --emulators                   run the app on Microsoft's emulators (compose.yaml) instead of the embedded parts
   --data <directory>            where the data is kept (default .local/data)
-  --reset                       remove that data first
+  --reset                       remove the data there first, if this stack made it and no other one uses it
   --setting <name>=<value>      a setting of the app instead of the sample's, for example
                                 AzureWebJobs.payment-agent.Disabled=true; may be repeated
   --faults <file>               start with faults: {"service-bus": {"seed": 1, "rules": [...]}, "cosmos-db": ...}
@@ -99,6 +99,13 @@ function parsePort(part: PartName, text: string | undefined): Partial<Record<Par
 }
 
 function parseValues(args: readonly string[]) {
+  const values = parseStrictly(args);
+  const empty = Object.entries(values).find(([, value]) => value === '');
+  if (empty !== undefined) throw new UsageError(`--${empty[0]} is empty.`);
+  return values;
+}
+
+function parseStrictly(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],

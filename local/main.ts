@@ -1,15 +1,16 @@
 /** `npm run local`: the local stack in the foreground, until Ctrl-C. */
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { startAzurite, type Azurite } from './azurite.js';
 import { useEmulators } from './emulators.js';
+import { emptyDirectories } from './journal/index.js';
 import { keepRunning } from './keep-running.js';
 import { parseMainOptions, usage, UsageError, type MainOptions } from './main-options.js';
 import { partNames, type PartName } from './part-protocol.js';
 import { isPortFree } from './ports.js';
 import { findProjectRoot } from './project.js';
 import { startStack, type Stack } from './stack.js';
-import { readLiveStackFile, removeStackFile, stackFilePath, writeStackFile, type StackFile } from './stack-file.js';
+import { removeStackFile, stackFilePath, writeStackFile, type StackFile } from './stack-file.js';
 
 /** The ports that people expect; one that is taken is replaced by a free one. */
 const usualPorts = { 'service-bus': 5672, 'cosmos-db': 8081, 'functions-host': 7071 } as const;
@@ -23,7 +24,7 @@ async function main(root: string): Promise<void> {
     console.log(usage);
     return;
   }
-  if (options.reset) removeData(root, options.dataDirectory);
+  if (options.reset) removeData(options.dataDirectory);
   const azurite = options.withHost ? undefined : await startAzurite(root, options.dataDirectory);
   try {
     await runStack(root, options, azurite);
@@ -99,12 +100,13 @@ async function choosePorts({ ports, withHost }: MainOptions): Promise<MainOption
   return chosen;
 }
 
-function removeData(root: string, dataDirectory: string): void {
-  const live = readLiveStackFile(root);
-  if (live?.dataDirectory === dataDirectory) {
-    throw new UsageError(`--reset would remove the data of a running stack (process ${live.pid}). Stop that first.`);
+function removeData(dataDirectory: string): void {
+  try {
+    emptyDirectories([...partNames, 'azurite'].map((part) => join(dataDirectory, part)));
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new Error(`--reset has removed nothing. ${problem}`, { cause: error });
   }
-  for (const part of [...partNames, 'azurite']) rmSync(join(dataDirectory, part), { recursive: true, force: true });
 }
 
 function printAddresses(stack: Stack, { withHost, emulators }: MainOptions): void {

@@ -4,6 +4,9 @@
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+process.chdir(join(import.meta.dirname, '..')); // Whatever folder it was called from.
 
 const report = 'test-results/vitest.json';
 

@@ -10,9 +10,10 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { thirdPartyNotices } from './notices.mjs';
+import { targetFolder } from './target-folder.mjs';
 
 const root = resolve(import.meta.dirname, '..', '..');
-const target = resolve(process.argv[2] ?? join(root, 'dist', 'app'));
+const target = targetFolder(process.argv[2], join(root, 'dist', 'app'));
 
 const libraries = 'libraries';
 const entry = `// The entry of the function app; infra/package/bundle.mjs wrote it.

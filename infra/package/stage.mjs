@@ -6,9 +6,9 @@
 
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { targetFolder } from './target-folder.mjs';
 
 const root = resolve(import.meta.dirname, '..', '..');
-const target = resolve(process.argv[2] ?? join(root, '.local', 'package'));
 const hostFiles = { AzureStorage: 'host.json', DurableTaskScheduler: 'host.dts.json' };
 
 const hostFile = hostFiles[process.env.DURABLE_BACKEND || 'AzureStorage'];
@@ -18,6 +18,7 @@ if (hostFile === undefined) {
 const { name, version, private: isPrivate, type, main } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 if (!existsSync(join(root, main))) stop('There is no bundled app; run "npm run build" first.');
 
+const target = targetFolder(process.argv[2], join(root, '.local', 'package'));
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 cpSync(join(root, hostFile), join(target, 'host.json'));

@@ -1,5 +1,4 @@
 /** Starts the host: settings, HTTP server, store, app; and stops it in the opposite order. */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFaults } from '../faults/index.js';
 import { wireApp, type WiredApp } from './app.js';
@@ -80,7 +79,7 @@ function setHostVariables(port: number): void {
 }
 
 function openHostStore({ dataDirectory, fsync }: FunctionsHostOptions): Promise<InstanceStore> {
-  return openStore({ directory: join(dataDirectory, 'task-hub'), fsync });
+  return openStore({ directory: dataDirectory, fsync });
 }
 
 async function stop({ app, console, server, store, watchdog }: Running): Promise<void> {

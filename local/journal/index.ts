@@ -11,3 +11,7 @@
 
 export type { Journal, JournalOptions } from './types.js';
 export { openJournal } from './journal.js';
+export { lockDirectory } from './lock.js';
+export { emptyDirectories, ownDirectory } from './own-directory.js';
+export { identityOf, isRunning } from './process-identity.js';
+export type { ProcessIdentity } from './process-identity.js';

@@ -4,7 +4,7 @@
  * A compaction switches appends to the next generation's log, writes the state to that generation's snapshot, and then
  * removes the older generations. Until the snapshot is complete the older files count, so a crash loses nothing (J4).
  */
-import { mkdirSync, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { removeOlderGenerations, snapshotPath, syncDirectory, unfinishedSnapshotPath } from './generations.js';
@@ -12,6 +12,7 @@ import { maxRecordBytes } from './frames.js';
 import type { Journal, JournalOptions } from './types.js';
 import { lockDirectory } from './lock.js';
 import type { LogFile } from './log-file.js';
+import { ownDirectory } from './own-directory.js';
 import { replayStored, startLog, type Stored } from './replay.js';
 import { writeSnapshot } from './snapshot-writer.js';
 
@@ -27,7 +28,7 @@ interface Batch {
 /** Replays what the directory holds through `options.replay`, then opens it for appends. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   const directory = resolve(options.directory);
-  mkdirSync(directory, { recursive: true, mode: 0o700 }); // What it holds is its owner's alone.
+  ownDirectory(directory);
   const unlock = lockDirectory(directory);
   try {
     const stored = replayStored(directory, options.replay);

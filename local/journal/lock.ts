@@ -1,26 +1,40 @@
 /**
- * One process at a time works in a journal's directory. The lock file names its owner; the lock of a dead process is
- * taken over, so that a part which was killed starts again without help.
+ * One process at a time works in a directory. The lock file names its owner; the lock of a dead process is taken over, so
+ * that a part which was killed starts again without help.
+ *
+ * Invariants
+ * L1 A lock is removed only by who took it, or after its owner has ended: a release leaves a lock alone that somebody else
+ *    has put there meanwhile.
+ * L2 A directory is one directory, however its path is spelled.
  */
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { linkSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { identityOf, isRunning, type ProcessIdentity } from './process-identity.js';
 
-interface Owner {
-  readonly pid: number;
-  /** Tells a process from a later one with the same pid; null where the system does not say. */
-  readonly startedAt: string | null;
+const lockName = 'lock';
+
+interface Owner extends ProcessIdentity {
+  /** Tells this lock from a later one of the same process. */
+  readonly token: string;
 }
 
-/** Directories locked by this process: without `startedAt` a lock with our own pid may be a predecessor's. */
+/** Directories locked by this process: where no start time is known, a lock with our own pid may be a predecessor's. */
 const heldHere = new Set<string>();
 
-/** Locks the directory or throws an error that names the process in the way; returns the release. */
-export function lockDirectory(directory: string): () => void {
-  const path = join(directory, 'lock');
-  const candidate = join(directory, `lock.${process.pid}`);
-  const me: Owner = { pid: process.pid, startedAt: startTimeOf(process.pid) };
+/**
+ * Locks the directory; returns the release.
+ *
+ * @param pid the process that works in it
+ * @throws Error that names the process in the way
+ */
+export function lockDirectory(directory: string, pid = process.pid): () => void {
+  const real = realpathSync(directory); // L2
+  const path = join(real, lockName);
+  const candidate = join(real, `${lockName}.${process.pid}`);
+  const owner: Owner = { ...identityOf(pid), token: randomUUID() };
   // Linked into place, because a file that is written in place can be read half-written.
-  writeFileSync(candidate, JSON.stringify(me));
+  writeFileSync(candidate, JSON.stringify(owner));
   try {
     takeLock(path, candidate);
   } finally {
@@ -29,8 +43,13 @@ export function lockDirectory(directory: string): () => void {
   heldHere.add(path);
   return () => {
     heldHere.delete(path);
-    rmSync(path, { force: true });
+    if (readOwner(path)?.token === owner.token) rmSync(path, { force: true }); // L1
   };
+}
+
+/** Whether a file in a locked directory belongs to the lock. */
+export function isLockFile(name: string): boolean {
+  return name === lockName || name.startsWith(`${lockName}.`);
 }
 
 function takeLock(path: string, candidate: string): void {
@@ -57,41 +76,23 @@ function moveStaleLockAway(path: string, stale: string): void {
   }
 }
 
-function refuseIfAlive(path: string, owner: Owner | undefined): void {
+function refuseIfAlive(path: string, owner: ProcessIdentity | undefined): void {
   if (isAlive(path, owner)) throw inUse(path, owner);
 }
 
-function inUse(path: string, owner: Owner | undefined): Error {
+function inUse(path: string, owner: ProcessIdentity | undefined): Error {
   const holder = owner === undefined ? 'another process' : `process ${owner.pid}`;
-  return new Error(`The journal is in use: ${holder} holds ${path}. Stop that process, or use another data directory.`);
+  return new Error(
+    `The data directory is in use: ${holder} holds ${path}. Stop that process, or use another data directory.`,
+  );
 }
 
-function isAlive(path: string, owner: Owner | undefined): boolean {
-  if (owner === undefined || !processExists(owner.pid)) return false;
-  if (owner.startedAt !== null) return owner.startedAt === startTimeOf(owner.pid);
-  return owner.pid !== process.pid || heldHere.has(path);
+function isAlive(path: string, owner: ProcessIdentity | undefined): boolean {
+  if (owner === undefined || !isRunning(owner)) return false;
+  return owner.startedAt !== null || owner.pid !== process.pid || heldHere.has(path);
 }
 
-function processExists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errorCode(error) === 'EPERM';
-  }
-}
-
-/** Linux tells when a process started (field 22 of its stat line, behind the parenthesised name). */
-function startTimeOf(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
-  } catch {
-    return null;
-  }
-}
-
-function readOwner(path: string): Owner | undefined {
+function readOwner(path: string): (Partial<Owner> & ProcessIdentity) | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
     return isOwner(value) ? value : undefined;
@@ -100,7 +101,7 @@ function readOwner(path: string): Owner | undefined {
   }
 }
 
-function isOwner(value: unknown): value is Owner {
+function isOwner(value: unknown): value is ProcessIdentity {
   return typeof value === 'object' && value !== null && 'pid' in value && typeof value.pid === 'number';
 }
 

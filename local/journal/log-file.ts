@@ -49,10 +49,15 @@ export class LogFile {
     this.#buffered += frameBytes;
   }
 
-  /** Hands what is buffered to the operating system; from here it survives the death of this process. */
+  /**
+   * Hands what is buffered to the operating system; from here it survives the death of this process.
+   *
+   * @throws Error when the file was removed meanwhile: the system would go on taking what nobody can read again
+   */
   drain(): void {
     this.#write(this.#buffer.subarray(0, this.#buffered));
     this.#buffered = 0;
+    if (fstatSync(this.#fd).nlink === 0) throw new Error('its file was removed');
   }
 
   /** Makes what was drained survive a power loss. */

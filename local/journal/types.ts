@@ -2,7 +2,7 @@
 
 /** How a journal is opened. */
 export interface JournalOptions {
-  /** Directory of this journal alone; created when missing. A second process on the same directory is refused. */
+  /** Directory of this journal alone; made if missing. One that holds other files, or is in use, is refused. */
   readonly directory: string;
   /** 'never' survives kill -9; 'always' also survives power loss (group commit). */
   readonly fsync: 'never' | 'always';

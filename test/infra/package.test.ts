@@ -37,6 +37,20 @@ describe('the deployment package', () => {
     expect(readdirSync(join(folder, 'dist', 'app')).sort()).toEqual(bundle);
   });
 
+  it.each(['stage.mjs', 'bundle.mjs'])('is never written over the files of somebody else: %s', (script) => {
+    const foreign = join(folder, 'dist');
+    const before = readdirSync(foreign);
+    for (const named of [foreign, join(foreign, '.', '..', 'dist')]) {
+      const { status, errors } = runScript(`infra/package/${script}`, [named]);
+      expect(status).toBe(1);
+      expect(errors).toContain(`${foreign} is not empty.`);
+    }
+    expect(readdirSync(foreign)).toEqual(before);
+    const { status, errors } = runScript(`infra/package/${script}`, ['']);
+    expect(status).toBe(1);
+    expect(errors).toContain('is not empty.');
+  });
+
   it('asks for no installation', () => {
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as object;
     expect(Object.keys(manifest).sort()).toEqual(['main', 'name', 'private', 'type', 'version']);

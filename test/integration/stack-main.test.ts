@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../local/ports.js';
@@ -64,6 +64,12 @@ async function portOptions(): Promise<string[]> {
   return ['service-bus', 'cosmos-db', 'functions-host'].map((part, index) => `--port-${part}=${String(ports[index])}`);
 }
 
+/** The stored files of a stack, without those of a lock, which come and go. */
+function filesBelow(data: string): readonly string[] {
+  const files = readdirSync(data, { recursive: true, encoding: 'utf8' });
+  return files.filter((file) => /\.(log|snapshot)$/.test(file)).sort();
+}
+
 describe('npm run local', () => {
   it('runs until Ctrl-C, keeps its data, and refuses a second stack on the same data', async () => {
     const first = run('--data', directory, ...(await portOptions()));
@@ -84,7 +90,10 @@ describe('npm run local', () => {
 
   it('removes its data first when it is asked to, and nothing else', async () => {
     writeFileSync(join(directory, 'mine.txt'), '');
-    mkdirSync(join(directory, 'cosmos-db'));
+    const first = run('--data', directory, ...(await portOptions()));
+    await first.line(/The local stack is ready/);
+    first.child.kill('SIGTERM');
+    await first.ended;
     writeFileSync(join(directory, 'cosmos-db', '7.snapshot'), 'damaged');
     const { child, line, ended } = run('--data', directory, '--reset', ...(await portOptions()));
     await line(/The local stack is ready/);
@@ -92,6 +101,37 @@ describe('npm run local', () => {
     expect((await ended).code).toBe(0);
     expect(existsSync(join(directory, 'mine.txt'))).toBe(true);
     expect(existsSync(join(directory, 'cosmos-db', '7.snapshot'))).toBe(false);
+  });
+
+  it('removes nothing while another stack uses the data, however the directory is named', async () => {
+    const data = join(directory, 'data');
+    const { child, line, ended } = run('--data', data, ...(await portOptions()));
+    await line(/The local stack is ready/);
+    symlinkSync(data, join(directory, 'link'), 'junction');
+    const spellings = [data, `${data}${sep}`, join(directory, 'link'), relative(process.cwd(), data)];
+    const before = filesBelow(data);
+    for (const spelling of spellings) {
+      const refused = await run('--data', spelling, '--reset', ...(await portOptions())).ended;
+      expect(refused.code, spelling).toBe(1);
+      expect(refused.output).toMatch(/--reset has removed nothing\. The data directory is in use: process \d+ holds/);
+    }
+    expect(filesBelow(data)).toEqual(before);
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+  });
+
+  it('removes nothing that no stack has made, and does not start there either', async () => {
+    mkdirSync(join(directory, 'cosmos-db'));
+    writeFileSync(join(directory, 'cosmos-db', 'index.ts'), '');
+    for (const options of [['--reset'], []]) {
+      const { code, output } = await run('--data', directory, ...options).ended;
+      expect(code).toBe(1);
+      expect(output).toContain(`${join(directory, 'cosmos-db')} was not made by the local stack: it holds index.ts`);
+    }
+    expect(readdirSync(join(directory, 'cosmos-db'))).toEqual(['index.ts']);
+    const { code, output } = await run('--data', '', '--reset').ended;
+    expect(code).toBe(2);
+    expect(output).toContain('--data is empty.');
   });
 
   it.each(['verbatim', 'ipv6first'])('serves its app whatever localhost resolves to first: %s (C65)', async (order) => {

@@ -2,7 +2,8 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openJournal, type Journal, type JournalOptions } from '../../local/journal/index.js';
+import { openJournal, ownDirectory, type Journal, type JournalOptions } from '../../local/journal/index.js';
+import { markName } from '../../local/journal/own-directory.js';
 
 export interface JournaledMap {
   readonly journal: Journal;
@@ -60,13 +61,17 @@ export async function readRecords(directory: string): Promise<Buffer[]> {
   return records;
 }
 
+/** The files of a journal, without the mark of its directory. */
 export function filesOf(directory: string): string[] {
-  return readdirSync(directory).sort();
+  return readdirSync(directory)
+    .filter((name) => name !== markName)
+    .sort();
 }
 
-/** Runs `use` with a directory of its own, and removes that. */
+/** Runs `use` with a directory of its own that is marked as a journal's, and removes that. */
 export async function withDirectory<Result>(use: (directory: string) => Promise<Result>): Promise<Result> {
   const directory = mkdtempSync(join(tmpdir(), 'journal-'));
+  ownDirectory(directory);
   try {
     return await use(directory);
   } finally {

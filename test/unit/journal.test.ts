@@ -200,7 +200,7 @@ describe('the lock of a journal', () => {
   it('refuses a second opening in the same process', () =>
     withDirectory(async (directory) => {
       const { journal } = await openMap(directory);
-      await expect(openMap(directory)).rejects.toThrow(`The journal is in use: process ${process.pid} holds`);
+      await expect(openMap(directory)).rejects.toThrow(`The data directory is in use: process ${process.pid} holds`);
       await journal.close();
       await (await openMap(directory)).journal.close();
     }));
@@ -235,6 +235,17 @@ describe('the lock of a journal', () => {
     }),
   );
 
+  it('is left alone by the close of a journal whose directory somebody else has taken over', () =>
+    withDirectory(async (directory) => {
+      const { journal } = await openMap(directory);
+      rmSync(directory, { recursive: true });
+      const other = await openMap(directory);
+      await journal.close();
+      await expect(openMap(directory)).rejects.toThrow('in use');
+      await other.journal.close();
+      expect(filesOf(directory)).toEqual(['0.log']);
+    }));
+
   it('is released when the journal cannot be opened', () =>
     withDirectory(async (directory) => {
       writeFileSync(join(directory, '1.log'), '');
@@ -251,6 +262,17 @@ describe('a journal that cannot write', () => {
       const { journal } = await openMap(directory);
       await expect(journal.append(Buffer.from('lost'))).rejects.toThrow('cannot be written any more: ENOSPC');
       await expect(journal.append(Buffer.from('later'))).rejects.toThrow('cannot be written any more: ENOSPC');
+      await journal.close();
+    }),
+  );
+
+  it.skipIf(process.platform === 'win32')('acknowledges nothing any more once its files were removed', () =>
+    withDirectory(async (directory) => {
+      const { journal, put } = await openMap(directory);
+      await put(recordOf(1, 1));
+      rmSync(directory, { recursive: true });
+      await expect(put(recordOf(1, 2))).rejects.toThrow('cannot be written any more: its file was removed');
+      await expect(put(recordOf(1, 3))).rejects.toThrow('cannot be written any more');
       await journal.close();
     }),
   );

@@ -71,6 +71,8 @@ describe('the command line of npm run local', () => {
     ['an unknown option', ['--hots'], "Unknown option '--hots'"],
     ['a word that is no option', ['start'], "Unexpected argument 'start'"],
     ['an option without its value', ['--data'], 'argument missing'],
+    ['an empty data directory', ['--data', '', '--reset'], '--data is empty'],
+    ['an empty faults file', ['--faults='], '--faults is empty'],
     ['a port that is no number', ['--port-cosmos-db', 'x'], '--port-cosmos-db is "x"'],
     ['a port out of range', ['--port-cosmos-db', '65536'], 'must be a number from 1 to 65535'],
     ['a setting without a value', ['--setting', 'URL'], 'must be <name>=<value>'],
