@@ -7,8 +7,7 @@ import { alertOnce } from './alert-once.js';
  * @returns how many of them were alerted for the first time
  */
 export function alertUnreadable({ unreadable }: RecordPage, telemetry: Telemetry): number {
-  return unreadable.filter(({ kind, id, problem }) => {
-    const name = kind === 'newer' ? 'record-newer' : 'record-malformed';
-    return alertOnce(telemetry, name, { orderId: id, problem });
-  }).length;
+  return unreadable.filter(({ kind, id: orderId, problem }) =>
+    alertOnce(telemetry, kind === 'newer' ? 'record-newer' : 'record-malformed', { orderId, problem }),
+  ).length;
 }

@@ -205,7 +205,7 @@ describe('an order that can’t be started', () => {
 });
 
 describe('an order that fails for good at the head of the queue', () => {
-  it('takes no place from the others, and is alerted once over many runs (T60, C52)', async () => {
+  it('takes no place from the others, and is alerted once over many runs (T60)', async () => {
     for (const [index, orderId] of ['broken', 'next', 'last'].entries()) {
       waiting(orderId, { notBefore: addMs(startOfTime, index - 10) });
     }

@@ -6,11 +6,17 @@ import { createTelemetry } from '../../functions/telemetry/telemetry.js';
 
 const folder = join(import.meta.dirname, '../../functions');
 
-/** Every call of telemetry in the app: the method, and the names it may be given. */
+/** How the app calls telemetry, up to the name it gives. */
+const callPatterns = {
+  event: /telemetry\.event\(([^,)]*)/g,
+  alert: /(?:telemetry\.alert\(|alertOnce\([\w.]*telemetry, )([^,);]*)/g,
+} as const;
+
+/** The names that the app may give to telemetry. */
 function callsOf(method: 'event' | 'alert'): readonly string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const sources = files.map((file) => readFileSync(join(folder, file), 'utf8'));
-  const calls = sources.flatMap((source) => [...source.matchAll(new RegExp(`telemetry\\.${method}\\(([^,)]*)`, 'g'))]);
+  const calls = sources.flatMap((source) => [...source.matchAll(callPatterns[method])]);
   const names = calls.map(([, name = '']) => name.replaceAll(/=== '[a-z-]+'/g, ''));
   return names.flatMap((name) => [...name.matchAll(/'([a-z-]+)'/g)].map(([, literal = '']) => literal));
 }
