@@ -2,6 +2,7 @@
  * The composition root: settings → clients → ports → what each role needs. Built once, on first use. The only place that
  * builds clients; roles get what they need as arguments.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { InvocationContext } from '@azure/functions';
 import { createCircuitBreaker } from './agents/circuit-breaker.js';
 import type { CircuitBreaker } from './agents/circuit-breaker.js';
@@ -239,7 +240,9 @@ export function agentDeps(context: InvocationContext, remote: RemoteSetting): Ag
 
 /** The request for an agent that is an activity of this app. */
 export function activityRequest(input: AgentActivityInput): Promise<AgentRequest | undefined> {
-  return requestForActivity(input, services());
+  const { store, orders, config } = services();
+  const policy = { stepDeadlineMs: config.STEP_DEADLINE_MS };
+  return requestForActivity(input, { store, orders, clock, wait: delay, policy });
 }
 
 /** What the operator's functions need. */

@@ -99,9 +99,8 @@ async function tryInsideLock(work: () => Promise<Rejection | undefined>): Promis
 }
 
 async function redeliverLater(message: ReceivedMessage, deps: TriggerDeps): Promise<void> {
-  const before = Number(message.applicationProperties[redeliveryProperty] ?? 0);
-  const redelivery = before + 1;
-  const waitMs = Math.min(firstRedeliveryMs * 2 ** before, maxRedeliveryMs);
+  const redelivery = message.redelivery + 1;
+  const waitMs = Math.min(firstRedeliveryMs * 2 ** message.redelivery, maxRedeliveryMs);
   await deps.sender.send(message.queue, {
     // A new id each time: with the same one, duplicate detection would drop the copy.
     messageId: `redelivery-${redelivery}.${createHash('sha256').update(message.messageId).digest('hex')}`,
@@ -126,8 +125,15 @@ function receivedMessage({ queue, body, context }: Trigger): ReceivedMessage {
     messageId: idText(properties[originalIdProperty]) ?? idText(messageId) ?? context.invocationId,
     correlationId: idText(correlationId),
     deliveryCount: Number(deliveryCount),
+    redelivery: redeliveryOf(properties),
     applicationProperties: properties,
   };
+}
+
+/** A sender may have set the property to anything. */
+function redeliveryOf(properties: Readonly<Record<string, unknown>>): number {
+  const count = Number(properties[redeliveryProperty]);
+  return Number.isSafeInteger(count) && count > 0 ? count : 0;
 }
 
 /** The runtime turns text that looks like a number into one (C21). */

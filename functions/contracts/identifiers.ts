@@ -4,7 +4,7 @@
  * Invariants
  * ID1 What the broker or the runtime must tell apart per attempt carries the attempt: instance id, request id.
  * ID2 What the remote service must recognise over all attempts does not carry it: the idempotency keys.
- * ID3 An order id fits every id of Cosmos DB, Durable Functions and Service Bus, and survives an unencoded URL (C5, T18).
+ * ID3 An order id and a step id hold no dot; an order id fits every id of Cosmos DB, Durable Functions and Service Bus, and survives an unencoded URL (C5, T18).
  */
 import { z } from 'zod';
 
@@ -35,6 +35,11 @@ export function orchestrationInstanceId(orderId: string, attempt: number): strin
 /** Identity of one agent request and its broker MessageId: differs in every attempt, else duplicate detection swallows the retry (C1). */
 export function agentRequestId(orderId: string, attempt: number, stepId: string): string {
   return `${orderId}.${attempt}.${stepId}`;
+}
+
+/** The attempt that an instance id or a request id carries. No other part of either holds a dot (ID3). */
+export function attemptOf(id: string): number {
+  return Number(id.split('.')[1]);
 }
 
 /** Name of the external event that carries the reply of a step: one name a step, so a late reply cannot answer another (T16). */

@@ -2,12 +2,14 @@
  * The activity *advance* (step 4 of the article): records the outcome of the last step under the fence, then sends the
  * next step's request. It may be repeated: the write is recognised and the request keeps its MessageId (I2, A3).
  */
-import { agentRequestQueueName } from '../contracts/identifiers.js';
+import { agentRequestQueueName, attemptOf } from '../contracts/identifiers.js';
 import { msBetween } from '../contracts/timestamp.js';
 import { traceProperties } from '../contracts/trace-context.js';
-import { PermanentError } from '../state/errors.js';
+import { isEarlierThanAttempt } from '../state/earlier-version.js';
+import { PermanentError, TransientError } from '../state/errors.js';
+import type { Transition } from '../state/decision.js';
 import { nextAction } from '../state/next-action.js';
-import type { NextAction } from '../state/next-action.js';
+import type { DispatchAction } from '../state/next-action.js';
 import { findWorkflow } from '../state/order-workflow.js';
 import type { Workflow } from '../state/order-workflow.js';
 import { isRequestAfter } from '../state/own-requests.js';
@@ -15,7 +17,7 @@ import type { OrdersDatabase } from '../state/ports.js';
 import type { StateRecord } from '../state/state-record.js';
 import { advance as advanceTransition, fail } from '../state/step-transitions.js';
 import { applyTransition } from '../status/apply-transition.js';
-import type { TransitionDeps } from '../status/apply-transition.js';
+import type { TransitionDeps, TransitionResult } from '../status/apply-transition.js';
 import { buildAgentRequest, stepOf } from './agent-request-builder.js';
 import type { AdvanceRequest, AdvanceResult } from './attempt-messages.js';
 
@@ -35,9 +37,8 @@ export async function advanceAttempt(request: AdvanceRequest, deps: AdvanceDeps)
     return await advanceOrThrow(request, deps);
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
-    const { orderId, instanceId } = request;
-    const input = { instanceId, code: error.code, message: error.message };
-    const failed = await applyTransition(deps, orderId, fail, input);
+    const input = { instanceId: request.instanceId, code: error.code, message: error.message };
+    const failed = await applyAsOwner(request, fail, input, deps);
     return failed.kind === 'applied' ? ended(failed.record, failed.record.processState, deps) : { kind: 'superseded' };
   }
 }
@@ -46,8 +47,7 @@ async function advanceOrThrow(request: AdvanceRequest, deps: AdvanceDeps): Promi
   const { orderId, instanceId, reply } = request;
   const workflow = await workflowOf(orderId, deps);
   const input = { instanceId, workflow, stepDeadlineMs: deps.policy.stepDeadlineMs, reply };
-  const result = await applyTransition(deps, orderId, advanceTransition, input);
-  if (result.kind === 'missing') throw new PermanentError('RecordMissing', `no state record of ${orderId}`);
+  const result = await applyAsOwner(request, advanceTransition, input, deps);
   if (result.kind === 'refused') {
     deps.telemetry.event('attempt-superseded', { orderId, instanceId, reason: result.reason });
     return { kind: 'superseded' };
@@ -62,17 +62,41 @@ async function advanceOrThrow(request: AdvanceRequest, deps: AdvanceDeps): Promi
   return dispatch(result.record, action, request, deps);
 }
 
+/**
+ * Applies a transition of the attempt's owner.
+ *
+ * @throws TransientError when the record is visible only as it was before this attempt, or not at all
+ */
+async function applyAsOwner<Input>(
+  { orderId, instanceId }: AdvanceRequest,
+  transition: Transition<Input>,
+  input: Input,
+  deps: AdvanceDeps,
+): Promise<Exclude<TransitionResult, { kind: 'missing' }>> {
+  const result = await applyTransition(deps, orderId, transition, input);
+  if (result.kind === 'missing') throw notVisible(orderId);
+  const { kind, record } = result;
+  // An outcome of a step that this version does not know was sent after a version that does (A1).
+  const isEarlier = isEarlierThanAttempt(record, attemptOf(instanceId)) || isForeignOutcome(result);
+  if (kind === 'refused' && isEarlier) throw notVisible(orderId);
+  return result;
+}
+
+function isForeignOutcome(result: TransitionResult): boolean {
+  return result.kind === 'refused' && result.reason === 'foreignOutcome';
+}
+
+function notVisible(orderId: string): TransientError {
+  return new TransientError(`the newest version of the record of ${orderId} is not visible yet`);
+}
+
 async function workflowOf(orderId: string, deps: AdvanceDeps): Promise<Workflow> {
   const seen = await deps.store.get(orderId);
-  const version = seen?.record.workflowVersion;
-  const workflow = version === undefined ? undefined : findWorkflow(version);
-  if (workflow === undefined) {
-    throw new PermanentError(
-      'UnknownWorkflow',
-      `order ${orderId}: workflow version ${version ?? 'of a missing record'}`,
-    );
-  }
-  return workflow;
+  if (seen === undefined) throw notVisible(orderId);
+  const { workflowVersion } = seen.record;
+  const workflow = findWorkflow(workflowVersion);
+  if (workflow !== undefined) return workflow;
+  throw new PermanentError('UnknownWorkflow', `order ${orderId}: workflow version ${workflowVersion}`);
 }
 
 function ended(record: StateRecord, processState: StateRecord['processState'], deps: AdvanceDeps): AdvanceResult {
@@ -83,14 +107,14 @@ function ended(record: StateRecord, processState: StateRecord['processState'], d
 
 async function dispatch(
   record: StateRecord,
-  action: Extract<NextAction, { kind: 'dispatch' }>,
+  action: DispatchAction,
   request: AdvanceRequest,
   deps: AdvanceDeps,
 ): Promise<AdvanceResult> {
   const { stepId, requestId, completeBy } = action;
   const step = stepOf(record, stepId);
   if (step.transport === 'queue') {
-    const agentRequest = await buildAgentRequest({ record, action, step, replyToken: request.replyToken }, deps.orders);
+    const agentRequest = await buildAgentRequest({ record, action, step, replyToken: request.replyToken }, deps);
     await deps.sender.send(agentRequestQueueName(step.agent), {
       messageId: requestId,
       correlationId: record.orderId,

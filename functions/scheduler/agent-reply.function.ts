@@ -13,11 +13,7 @@ function registerReplyQueue(agent: string): void {
     connection: 'ServiceBusConnection',
     extraInputs: [input.durableClient()],
     handler: (body, context) =>
-      receive(
-        { queue, body, context },
-        (message) => handleReply(message.body, replyDeps(context)),
-        triggerDeps(context),
-      ),
+      receive({ queue, body, context }, (message) => handleReply(message, replyDeps(context)), triggerDeps(context)),
   });
 }
 

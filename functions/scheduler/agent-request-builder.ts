@@ -3,26 +3,37 @@ import type { AgentActivityInput } from '../contracts/agent-activity.js';
 import { parseAgentRequest } from '../contracts/agent-request.js';
 import type { AgentRequest } from '../contracts/agent-request.js';
 import type { Order } from '../contracts/order.js';
-import { PermanentError } from '../state/errors.js';
+import { addMs, msBetween } from '../contracts/timestamp.js';
+import type { Timestamp } from '../contracts/timestamp.js';
+import { isEarlierThanRequest } from '../state/earlier-version.js';
+import { PermanentError, TransientError } from '../state/errors.js';
 import { nextAction } from '../state/next-action.js';
-import type { NextAction } from '../state/next-action.js';
+import type { DispatchAction } from '../state/next-action.js';
 import { findStep, findWorkflow } from '../state/order-workflow.js';
 import type { WorkflowStep } from '../state/order-workflow.js';
-import type { OrdersDatabase, StateStore, VersionedRecord } from '../state/ports.js';
+import type { Clock, OrdersDatabase, StateStore } from '../state/ports.js';
+import { retryTransient, waitsUntil } from '../state/retry.js';
+import type { Wait } from '../state/retry.js';
 import type { StateRecord } from '../state/state-record.js';
+
+/** What reading an order needs. */
+interface OrderReading {
+  readonly orders: OrdersDatabase;
+  readonly clock: Clock;
+}
 
 /** The request to an agent that an attempt's record asks for; also for agents that are activities of this app. */
 export async function buildAgentRequest(
   dispatch: {
     readonly record: StateRecord;
-    readonly action: Extract<NextAction, { kind: 'dispatch' }>;
+    readonly action: DispatchAction;
     readonly step: WorkflowStep;
     readonly replyToken: string;
   },
-  orders: OrdersDatabase,
+  deps: OrderReading,
 ): Promise<AgentRequest> {
   const { record, action, step, replyToken } = dispatch;
-  const order = await orderOf(record.orderId, orders);
+  const order = await orderOf(record, deps);
   const parsed = parseAgentRequest({
     schemaVersion: 1,
     requestId: action.requestId,
@@ -42,10 +53,23 @@ export async function buildAgentRequest(
   return parsed.value;
 }
 
-async function orderOf(orderId: string, orders: OrdersDatabase): Promise<Order> {
+/** The order is stored before its record (submit-order.ts, S1): at first, an absent one is only not visible yet. */
+async function orderOf(record: StateRecord, { orders, clock }: OrderReading): Promise<Order> {
+  const { orderId } = record;
   const order = await orders.get(orderId);
-  if (order === undefined) throw new PermanentError('OrderMissing', `the orders database has no ${orderId}`);
-  return order;
+  if (order !== undefined) return order;
+  if (isMissing(record, clock.now())) throw new PermanentError('OrderMissing', `the orders database has no ${orderId}`);
+  throw new TransientError(`order ${orderId} is not visible yet`);
+}
+
+/** After this time a write is visible everywhere: the longest staleness that the account's settings allow. */
+const maxStalenessMs = 300_000;
+
+/** So long after the attempt's last write an order is asked for before it counts as missing. */
+const askForMs = 5_000;
+
+function isMissing({ createdAt, updatedAt }: StateRecord, now: Timestamp): boolean {
+  return msBetween(createdAt, now) > maxStalenessMs && msBetween(updatedAt, now) > askForMs;
 }
 
 /** The definition of a step in the record's workflow. */
@@ -57,26 +81,47 @@ export function stepOf(record: StateRecord, stepId: string): WorkflowStep {
   return step;
 }
 
+/** What building a request for an activity needs. */
+export interface ActivityRequestDeps extends OrderReading {
+  readonly store: StateStore;
+  readonly wait: Wait;
+  readonly policy: { readonly stepDeadlineMs: number };
+}
+
 /**
  * The request for an agent that is an activity of this app: it comes with ids only, so that no order detail enters
- * Durable history (T78).
+ * Durable history (T78). The record is read again until it shows the request, for as long as a step may take.
  *
  * @returns `undefined` when the record no longer asks for it: the attempt was superseded
+ * @throws TransientError when the store could not tell in time
  */
-export async function requestForActivity(
+export function requestForActivity(
   input: AgentActivityInput,
-  { store, orders }: { readonly store: StateStore; readonly orders: OrdersDatabase },
+  deps: ActivityRequestDeps,
 ): Promise<AgentRequest | undefined> {
-  const build = (seen: VersionedRecord | undefined): Promise<AgentRequest> | undefined => {
-    if (seen === undefined) return undefined;
-    const { record } = seen;
-    const action = nextAction(record);
-    if (action.kind !== 'dispatch' || action.requestId !== input.requestId) return undefined;
-    return buildAgentRequest(
-      { record, action, step: stepOf(record, action.stepId), replyToken: input.replyToken },
-      orders,
-    );
-  };
-  // The remembered version may be older than the request; the stored one decides.
-  return (await build(await store.get(input.orderId))) ?? build(await store.getLatest(input.orderId));
+  const { clock, wait, policy } = deps;
+  const waitsMs = waitsUntil(addMs(clock.now(), policy.stepDeadlineMs), clock);
+  return retryTransient(() => buildFromRecord(input, deps), waitsMs, wait);
+}
+
+async function buildFromRecord(
+  { orderId, requestId, replyToken }: AgentActivityInput,
+  deps: ActivityRequestDeps,
+): Promise<AgentRequest | undefined> {
+  const remembered = deps.store.remembered(orderId)?.record;
+  const isAsked = remembered !== undefined && askedBy(remembered, requestId) !== undefined;
+  // A remembered version may be older than the request; the stored one decides.
+  const record = isAsked ? remembered : (await deps.store.getLatest(orderId))?.record;
+  if (record === undefined || isEarlierThanRequest(record, requestId)) {
+    throw new TransientError(`the record of ${orderId} does not show request ${requestId} yet`);
+  }
+  const action = askedBy(record, requestId);
+  if (action === undefined) return undefined;
+  return buildAgentRequest({ record, action, step: stepOf(record, action.stepId), replyToken }, deps);
+}
+
+/** What the record asks of an agent, if it is this request. */
+function askedBy(record: StateRecord, requestId: string): DispatchAction | undefined {
+  const action = nextAction(record);
+  return action.kind === 'dispatch' && action.requestId === requestId ? action : undefined;
 }

@@ -15,6 +15,9 @@ export type NextAction =
     }
   | { readonly kind: 'ended'; readonly processState: ProcessState };
 
+/** Send a request for a step. */
+export type DispatchAction = Extract<NextAction, { kind: 'dispatch' }>;
+
 /** The action that the record asks of the attempt that owns it. */
 export function nextAction(record: StateRecord): NextAction {
   const { orderId, attempt, processState, completeBy } = record;

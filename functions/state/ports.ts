@@ -137,6 +137,8 @@ export interface ReceivedMessage {
   readonly messageId: string;
   readonly correlationId: string | undefined;
   readonly deliveryCount: number;
+  /** How often a delayed copy has taken the place of the message. */
+  readonly redelivery: number;
   readonly applicationProperties: Readonly<Record<string, unknown>>;
 }
 

@@ -92,6 +92,7 @@ export function queueSenderContract(name: string, open: () => Promise<SenderUnde
         messageId: uniqueId(),
         correlationId: 'A-1',
         deliveryCount: 1,
+        redelivery: 0,
         applicationProperties: { origin: 'shop' },
         ...overrides,
       });

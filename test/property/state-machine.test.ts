@@ -1,11 +1,13 @@
 /** The state machine under random interleavings: I1–I5, A2–A3, U1, the budget, the outbox, and that every order ends. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AgentReply } from '../../functions/contracts/agent-reply.js';
 import { operatorVerbs } from '../../functions/operator/operate.js';
 import { isTerminal, stateRecordSchema } from '../../functions/state/state-record.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
 import { createOrderWorld } from '../support/order-world.js';
-import type { Behaviour, OrderWorld } from '../support/order-world.js';
+import type { Behaviour, OrderWorld, StoreFaults } from '../support/order-world.js';
+import { seededRandom } from '../support/faulty.js';
 
 const orderIds = ['A-1', 'B-2'] as const;
 const behaviours: readonly Behaviour[] = ['succeed', 'lostReply', 'silent', 'refuse', 'fail', 'defer'];
@@ -44,7 +46,7 @@ const disturbing = [
 const storyOf = (kinds: readonly Happening['kind'][]): fc.Arbitrary<Happening[][]> =>
   fc.array(fc.array(happening(kinds), { minLength: 1, maxLength: 3 }), { minLength: 20, maxLength: 70 });
 
-type Handler = (world: OrderWorld, happening: Happening) => Promise<void>;
+type Handler = (world: OrderWorld, happening: Happening) => Promise<unknown>;
 
 const nothing = Promise.resolve();
 
@@ -175,12 +177,8 @@ function checkEnd(world: OrderWorld, record: StateRecord, endings: number): void
   }
 }
 
-async function live(
-  story: readonly (readonly Happening[])[],
-  seed: number,
-  faultProbability: number,
-): Promise<OrderWorld> {
-  const world = createOrderWorld(seed, faultProbability);
+async function live(story: readonly (readonly Happening[])[], seed: number, faults: StoreFaults): Promise<OrderWorld> {
+  const world = createOrderWorld(seed, faults);
   const { endings } = watch(world);
   for (const moment of story) await Promise.all(moment.map((one) => handlers[one.kind](world, one)));
   await settle(world);
@@ -192,16 +190,16 @@ describe('orders under random interleavings', { timeout: 120_000 }, () => {
   it('keep the invariants and end, without faults of the store', async () => {
     await fc.assert(
       fc.asyncProperty(storyOf([...ordinary, ...disturbing]), fc.nat(), async (story, seed) => {
-        await live(story, seed, 0);
+        await live(story, seed, {});
       }),
       { numRuns: 100, seed: 2 },
     );
   });
 
-  it('keep the invariants and end, with lost acknowledgements, conflicts and outages', async () => {
+  it('keep the invariants and end, with lost acknowledgements, conflicts, outages and stale reads', async () => {
     await fc.assert(
       fc.asyncProperty(storyOf([...ordinary, ...disturbing]), fc.nat(), async (story, seed) => {
-        await live(story, seed, 0.15);
+        await live(story, seed, { faulty: 0.15, stale: 0.05 });
       }),
       { numRuns: 200, seed: 3 },
     );
@@ -210,9 +208,60 @@ describe('orders under random interleavings', { timeout: 120_000 }, () => {
   it('keep the invariants and end, with an operator who acts at any time (T83)', async () => {
     await fc.assert(
       fc.asyncProperty(storyOf([...ordinary, ...disturbing, 'operate', 'operate']), fc.nat(), async (story, seed) => {
-        await live(story, seed, 0.1);
+        await live(story, seed, { faulty: 0.1, stale: 0.05 });
       }),
       { numRuns: 200, seed: 4 },
     );
   });
 });
+
+/** Everything works but the reads: all parts run in turn, each time in another process, until the orders have ended. */
+async function runUndisturbed(world: OrderWorld, seed: number): Promise<readonly StateRecord[]> {
+  const random = seededRandom(seed);
+  const anyProcess = (): number => Math.floor(random() * 3);
+  const taken = new Set<string>();
+  const done = new Set<AgentReply>();
+  for (const orderId of orderIds) await world.submit(anyProcess(), orderId);
+  for (let round = 0; round < 100; round += 1) {
+    world.clock.advance(100);
+    await world.start(anyProcess());
+    for (const attempt of world.attempts) await world.turn(anyProcess(), attempt, 'succeed');
+    for (const request of world.requests().filter(({ requestId }) => !taken.has(requestId))) {
+      taken.add(request.requestId);
+      await world.serve(request, 'succeed');
+    }
+    for (const reply of world.replies.filter((one) => !done.has(one))) {
+      if (await world.deliver(anyProcess(), reply)) done.add(reply);
+    }
+    await world.supervise(anyProcess());
+  }
+  return orderIds.map((orderId) => world.database.record(orderId));
+}
+
+describe(
+  'orders whose stores show earlier versions now and then, and nothing else is wrong',
+  { timeout: 120_000 },
+  () => {
+    const run = async (seed: number, stale: number): Promise<readonly StateRecord[]> => {
+      const world = createOrderWorld(seed, { stale });
+      const records = await runUndisturbed(world, seed);
+      expect(world.telemetry.alerts).toEqual([]);
+      return records;
+    };
+
+    it('are processed by their first attempt, one read of twenty being stale', async () => {
+      for (let seed = 1; seed <= 150; seed += 1) {
+        for (const record of await run(seed, 0.05)) {
+          expect(record).toMatchObject({ processState: 'Processed', failureCount: 0, attempt: 1, outbox: [] });
+        }
+      }
+    });
+
+    it('are processed, one read of five being stale', async () => {
+      for (let seed = 1; seed <= 150; seed += 1) {
+        for (const record of await run(seed, 0.2))
+          expect(record).toMatchObject({ processState: 'Processed', outbox: [] });
+      }
+    });
+  },
+);

@@ -34,7 +34,7 @@ const endOf: Readonly<Record<string, string>> = {
 
 /** Stands in the store as the old build wrote it, in a system whose earlier attempts are gone. */
 async function worldWith(sample: Sample): Promise<OrderWorld> {
-  const world = createOrderWorld(1, 0);
+  const world = createOrderWorld(1, {});
   await world.submit(0, sample.orderId);
   world.database.put(sample as unknown as StateRecord);
   world.restart(0);

@@ -25,6 +25,8 @@ interface StoredDocument {
 /** What all processes share: the stored documents by id. */
 export interface MemoryStateDatabase {
   readonly documents: Map<string, StoredDocument>;
+  /** The documents as they were before the newest writes, `writes` of them: what a replica shows that is behind. */
+  before(writes: number): ReadonlyMap<string, StoredDocument>;
   /** Stores any document as it is, valid or not. */
   put(document: Document & { readonly id: string }): void;
   /** The stored record of an order; fails when there is none. */
@@ -34,19 +36,41 @@ export interface MemoryStateDatabase {
 /** Creates an empty database. */
 export function createMemoryStateDatabase(): MemoryStateDatabase {
   const documents = new Map<string, StoredDocument>();
-  let version = 0;
+  const replaced: (readonly [id: string, before: StoredDocument | undefined])[] = [];
   return {
     documents,
+    before: (writes) => (writes === 0 ? documents : rewound(documents, replaced.slice(-writes))),
     put: (document) => {
-      version += 1;
-      documents.set(document.id, { document: structuredClone(document), etag: `"${version}"` });
+      replaced.push([document.id, documents.get(document.id)]);
+      documents.set(document.id, { document: structuredClone(document), etag: `"${replaced.length}"` });
     },
     record: (orderId) => stateRecordSchema.parse(documents.get(orderId)?.document),
   };
 }
 
-/** A state store of one process over the shared database. */
-export function createMemoryStateStore(database: MemoryStateDatabase = createMemoryStateDatabase()): StateStore {
+/** By how many writes the next read is behind; 0: it sees every write. */
+export type Staleness = () => number;
+
+const upToDate: Staleness = () => 0;
+
+/** What a map held before these changes, each with the value that it replaced. */
+function rewound<Value>(
+  current: ReadonlyMap<string, Value>,
+  changes: readonly (readonly [key: string, before: Value | undefined])[],
+): ReadonlyMap<string, Value> {
+  const earlier = new Map(current);
+  for (const [key, before] of [...changes].reverse()) {
+    if (before === undefined) earlier.delete(key);
+    else earlier.set(key, before);
+  }
+  return earlier;
+}
+
+/** A state store of one process over the shared database. Its reads and pages may be stale, its writes never are. */
+export function createMemoryStateStore(
+  database: MemoryStateDatabase = createMemoryStateDatabase(),
+  staleness: Staleness = upToDate,
+): StateStore {
   const { documents } = database;
   const recent = new Map<string, VersionedRecord>();
   const remember = (versioned: VersionedRecord): VersionedRecord => {
@@ -58,7 +82,7 @@ export function createMemoryStateStore(database: MemoryStateDatabase = createMem
     return remember({ record, etag: documents.get(record.orderId)?.etag ?? '' });
   };
   const getLatest = (orderId: string): VersionedRecord | undefined => {
-    const stored = documents.get(orderId);
+    const stored = database.before(staleness()).get(orderId);
     if (stored === undefined) return undefined;
     const read = readStateRecord(stored.document);
     if (read.kind !== 'record') throw new PermanentError('UnreadableRecord', read.problem);
@@ -69,9 +93,10 @@ export function createMemoryStateStore(database: MemoryStateDatabase = createMem
     orderBy: string,
     pageSize: number,
   ): AsyncIterable<RecordPage> => {
-    const found = [...documents.values()].filter(({ document }) => matches(document));
+    const writesBehind = staleness();
+    const found = [...database.before(writesBehind).values()].filter(({ document }) => matches(document));
     const now = ({ document }: StoredDocument): readonly StoredDocument[] => {
-      const present = documents.get(String(document['id']));
+      const present = database.before(writesBehind).get(String(document['id']));
       return present !== undefined && matches(present.document) ? [present] : [];
     };
     return pages(found, { orderBy, pageSize, now });
@@ -164,16 +189,22 @@ function toPage(stored: readonly StoredDocument[], orderBy: string): RecordPage 
   return { records, unreadable, requestCharge: 1, last: typeof last === 'string' ? last : undefined };
 }
 
-/** An orders database in memory. */
-export function createMemoryOrdersDatabase(): OrdersDatabase {
+/** An orders database in memory, as one process or all processes see it; its reads may be stale. */
+export function createMemoryOrdersDatabase(staleness: Staleness = upToDate): OrdersDatabase {
   const orders = new Map<string, Order>();
+  const created: (readonly [orderId: string, before: undefined])[] = [];
+  const visible = (): ReadonlyMap<string, Order> => {
+    const writesBehind = staleness();
+    return writesBehind === 0 ? orders : rewound(orders, created.slice(-writesBehind));
+  };
   return {
     createIfAbsent: (order) => {
       const stored = orders.get(order.orderId);
       if (stored !== undefined) return Promise.resolve({ created: false, stored });
+      created.push([order.orderId, undefined]);
       orders.set(order.orderId, structuredClone(order));
       return Promise.resolve({ created: true, stored: order });
     },
-    get: (orderId) => Promise.resolve(orders.get(orderId)),
+    get: (orderId) => Promise.resolve(visible().get(orderId)),
   };
 }

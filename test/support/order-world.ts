@@ -3,6 +3,7 @@
  * over one state store, attempts that wake when the test says so, agents over a real ledger. The rules are the app's own;
  * only the technology is replaced.
  */
+import type { AgentActivityInput } from '../../functions/contracts/agent-activity.js';
 import type { AgentReply } from '../../functions/contracts/agent-reply.js';
 import type { AgentRequest } from '../../functions/contracts/agent-request.js';
 import { recordEffect } from '../../functions/demo/ledger.js';
@@ -63,7 +64,8 @@ export interface OrderWorld {
   turn(process: number, attempt: Attempt, behaviour: Behaviour): Promise<void>;
   /** An agent takes a request, for the first time or again, in time or late. */
   serve(request: AgentRequest, behaviour: Behaviour): Promise<void>;
-  deliver(process: number, reply: AgentReply): Promise<void>;
+  /** Returns whether the reply is done; otherwise the broker delivers it again. */
+  deliver(process: number, reply: AgentReply): Promise<boolean>;
   supervise(process: number): Promise<void>;
   operate(process: number, orderId: string, verb: OperatorVerb): Promise<void>;
   /** A process dies and comes back with an empty memory. */
@@ -73,13 +75,25 @@ export interface OrderWorld {
 
 const processCount = 3;
 
-/** Creates a world whose stores fail with the given probability, the same way for the same seed. */
-export function createOrderWorld(seed: number, faultProbability: number): OrderWorld {
+/** How often the stores of a world fail, and how often a read of theirs shows an earlier version: 0 to 1. */
+export interface StoreFaults {
+  readonly faulty?: number;
+  readonly stale?: number;
+}
+
+/** The furthest that a stale read is behind, in writes to its container. */
+const maxWritesBehind = 5;
+
+/** Creates a world whose stores fail with the given probabilities, the same way for the same seed. */
+export function createOrderWorld(seed: number, { faulty = 0, stale = 0 }: StoreFaults): OrderWorld {
   const random = seededRandom(seed);
+  const isStale = seededRandom(seed + 1);
+  let probability = { faulty, stale };
+  const staleness = (): number => (isStale() < probability.stale ? 1 + Math.floor(isStale() * maxWritesBehind) : 0);
   const debt = { toNormal: 0 };
   const clock = createManualClock();
   const database = createMemoryStateDatabase();
-  const orders = createMemoryOrdersDatabase();
+  const orders = createMemoryOrdersDatabase(staleness);
   const ledger = createMemoryLedger();
   const sender = createRecordingSender();
   const telemetry = createRecordingTelemetry();
@@ -87,13 +101,12 @@ export function createOrderWorld(seed: number, faultProbability: number): OrderW
   const replies: AgentReply[] = [];
   const served = new Set<string>();
   const refusedKeys = new Set<string>();
-  let probability = faultProbability;
 
   const nextFault = (): Fault => {
-    if (random() >= probability) return 'none';
+    if (random() >= probability.faulty) return 'none';
     return (['unavailable', 'lostAcknowledgement', 'conflict'] as const)[Math.floor(random() * 3)] ?? 'none';
   };
-  const newStore = (): StateStore => faultyStore(createMemoryStateStore(database), nextFault);
+  const newStore = (): StateStore => faultyStore(createMemoryStateStore(database, staleness), nextFault);
   const stores = Array.from({ length: processCount }, newStore);
   const depsOf = (process: number): TransitionDeps & { orders: OrdersDatabase } => {
     const store = stores[process];
@@ -154,8 +167,12 @@ export function createOrderWorld(seed: number, faultProbability: number): OrderW
       if (attempt.phase === 'waiting') awaitReply(attempt, clock);
       if (attempt.phase !== 'advancing') return;
       await advanceOnce(attempt, fenced);
+      const wait = (ms: number): Promise<void> => {
+        clock.advance(ms);
+        return Promise.resolve();
+      };
       await runActivity(attempt, async (input) => {
-        const request = await ignoringTransient(requestForActivity(input, deps));
+        const request = await ignoringTransient(requestForActivity(input, { ...deps, wait }));
         return request && serve(request, behaviour);
       });
     },
@@ -164,7 +181,10 @@ export function createOrderWorld(seed: number, faultProbability: number): OrderW
       if (reply !== undefined) replies.push(reply);
     },
     deliver: async (process, reply) => {
-      await ignoringTransient(handleReply(reply, { ...depsOf(process), orchestrations }));
+      const isDone = handleReply({ body: reply, redelivery: 0 }, { ...depsOf(process), orchestrations }).then(
+        () => true,
+      );
+      return (await ignoringTransient(isDone)) === true;
     },
     supervise: async (process) => {
       const limits = {
@@ -187,7 +207,7 @@ export function createOrderWorld(seed: number, faultProbability: number): OrderW
       stores[process] = newStore();
     },
     stopFaults: () => {
-      probability = 0;
+      probability = { faulty: 0, stale: 0 };
     },
   };
 }
@@ -255,7 +275,7 @@ async function advanceOnce(attempt: Attempt, deps: Parameters<typeof advanceAtte
 
 async function runActivity(
   attempt: Attempt,
-  run: (input: { orderId: string; requestId: string; replyToken: string }) => Promise<AgentReply | undefined>,
+  run: (input: AgentActivityInput) => Promise<AgentReply | undefined>,
 ): Promise<void> {
   const { dispatched, orderId, phase } = attempt;
   if (phase !== 'waiting' || dispatched?.transport !== 'activity') return;

@@ -3,13 +3,20 @@ import { agentRequestSchema } from '../../functions/contracts/agent-request.js';
 import { addMs } from '../../functions/contracts/timestamp.js';
 import { advanceAttempt } from '../../functions/scheduler/advance.js';
 import type { AdvanceDeps } from '../../functions/scheduler/advance.js';
-import { requestForActivity } from '../../functions/scheduler/agent-request-builder.js';
 import type { AdvanceRequest, AdvanceResult } from '../../functions/scheduler/attempt-messages.js';
 import { PermanentError, TransientError } from '../../functions/state/errors.js';
-import type { StateRecord } from '../../functions/state/state-record.js';
-import { advanced, anOrder, claimed, compensatingRecord, replyTo, stepDeadlineMs } from '../support/builders.js';
+import {
+  aRecord,
+  advanced,
+  anOrder,
+  claimed,
+  compensatingRecord,
+  replyTo,
+  stepDeadlineMs,
+} from '../support/builders.js';
 import { faultAt, faultySender, faultyStore } from '../support/faulty.js';
 import { createManualClock, startOfTime } from '../support/manual-clock.js';
+import type { ManualClock } from '../support/manual-clock.js';
 import {
   createMemoryOrdersDatabase,
   createMemoryStateDatabase,
@@ -24,16 +31,18 @@ let database: MemoryStateDatabase;
 let sender: ReturnType<typeof createRecordingSender>;
 let telemetry: ReturnType<typeof createRecordingTelemetry>;
 let deps: AdvanceDeps;
+let clock: ManualClock;
 
 beforeEach(async () => {
   database = createMemoryStateDatabase();
+  clock = createManualClock();
   sender = createRecordingSender();
   telemetry = createRecordingTelemetry();
   const orders = createMemoryOrdersDatabase();
   await orders.createIfAbsent(anOrder());
   deps = {
     store: createMemoryStateStore(database),
-    clock: createManualClock(),
+    clock,
     sender,
     telemetry,
     orders,
@@ -127,14 +136,13 @@ describe('advanceAttempt', () => {
   });
 
   it('stops an attempt that no longer owns the order, without a request (I1, T4, T40)', async () => {
-    database.put(claimed());
-    expect(await advanceIt(undefined, {}, 7)).toEqual({ kind: 'superseded' });
+    const recovered = { ...claimed(), processState: 'Pending', lockedBy: null } as const;
+    for (const record of [recovered, claimed(recovered)]) {
+      database.put(record);
+      expect(await advanceIt()).toEqual({ kind: 'superseded' });
+    }
     expect(requests()).toEqual([]);
-    expect(telemetry.count('attempt-superseded')).toBe(1);
-  });
-
-  it('stops quietly when the record is gone', async () => {
-    expect(await advanceIt()).toEqual({ kind: 'superseded' });
+    expect(telemetry.count('attempt-superseded')).toBe(2);
   });
 });
 
@@ -202,15 +210,58 @@ describe('a late repeat of an earlier turn', () => {
   });
 });
 
+describe('a record that is not visible in its newest version', () => {
+  const waitsForRepeat = async (reply?: AdvanceRequest['reply'], attempt = 1): Promise<void> => {
+    const before = database.documents.get('A-1');
+    await expect(advanceIt(reply, {}, attempt)).rejects.toBeInstanceOf(TransientError);
+    expect(database.documents.get('A-1')).toEqual(before);
+    expect(telemetry.events).toEqual([]);
+    expect(requests()).toEqual([]);
+  };
+
+  it('proves nothing when it is not visible at all', async () => {
+    await waitsForRepeat();
+  });
+
+  it('proves nothing when it is from before the claim of the attempt', async () => {
+    for (const record of [aRecord(), claimed()]) {
+      database.put(record);
+      await waitsForRepeat(undefined, 2);
+    }
+  });
+
+  it('proves nothing when it does not know yet the step that was answered', async () => {
+    const running = advanced(claimed());
+    for (const record of [claimed(), aRecord()]) {
+      database.put(record);
+      await waitsForRepeat(replyTo(running, 'succeeded'));
+    }
+  });
+});
+
 describe('what no repeat cures', () => {
-  it('ends the order in Error: its details are missing (T42)', async () => {
-    database.put(claimed());
-    expect(await advanceIt(undefined, { orders: createMemoryOrdersDatabase() })).toEqual({
-      kind: 'ended',
-      processState: 'Error',
-    });
+  it('ends the order in Error: its details are missing, minutes after they were stored (T42)', async () => {
+    const orders = createMemoryOrdersDatabase();
+    database.put(claimed(aRecord({}, addMs(startOfTime, -301_000))));
+    await expect(advanceIt(undefined, { orders })).rejects.toBeInstanceOf(TransientError);
+    clock.advance(3_000);
+    await expect(advanceIt(undefined, { orders })).rejects.toBeInstanceOf(TransientError);
+    clock.advance(3_000);
+    expect(await advanceIt(undefined, { orders })).toEqual({ kind: 'ended', processState: 'Error' });
     expect(database.record('A-1').error).toMatchObject({ code: 'OrderMissing' });
     expect(telemetry.count('order-needs-operator')).toBe(1);
+  });
+
+  it('is no order that is only not visible yet, soon after it was stored', async () => {
+    const orders = createMemoryOrdersDatabase();
+    database.put(claimed());
+    for (const waitMs of [0, 10_000, 280_000]) {
+      clock.advance(waitMs);
+      await expect(advanceIt(undefined, { orders })).rejects.toBeInstanceOf(TransientError);
+    }
+    expect(database.record('A-1')).toMatchObject({ processState: 'Processing', error: null });
+    await orders.createIfAbsent(anOrder());
+    expect(await advanceIt(undefined, { orders })).toMatchObject({ kind: 'dispatched' });
   });
 
   it('leaves an order alone whose workflow only a newer build knows (R53, T41)', async () => {
@@ -224,36 +275,5 @@ describe('what no repeat cures', () => {
     sender.fail('permanent', (queue) => queue === 'payment-requests');
     database.put(claimed());
     expect(await advanceIt()).toEqual({ kind: 'ended', processState: 'Error' });
-  });
-});
-
-describe('the request for an agent that is an activity', () => {
-  const running = (): StateRecord => advanced(advanced(claimed()), {});
-  const input = { orderId: 'A-1', requestId: 'A-1.1.inventory', replyToken };
-
-  it('is built from the record and the stored order (T78)', async () => {
-    database.put(running());
-    expect(await requestForActivity(input, deps)).toMatchObject({
-      requestId: 'A-1.1.inventory',
-      stepId: 'inventory',
-      payload: { lines: [{ sku: 'KETTLE', quantity: 2 }] },
-      replyToken,
-    });
-  });
-
-  it('does not believe a remembered version that is older than the request', async () => {
-    database.put(advanced(claimed()));
-    await deps.store.get('A-1');
-    database.put(running());
-    expect(await requestForActivity(input, deps)).toMatchObject({ requestId: 'A-1.1.inventory' });
-  });
-
-  it('is not there any more when the attempt was superseded (T40)', async () => {
-    const lost = { ...running(), processState: 'Pending', lockedBy: null } as const;
-    for (const record of [lost, claimed(lost), advanced(claimed(lost))]) {
-      database.put(record);
-      expect(await requestForActivity(input, deps)).toBeUndefined();
-    }
-    expect(await requestForActivity({ ...input, orderId: 'unknown' }, deps)).toBeUndefined();
   });
 });

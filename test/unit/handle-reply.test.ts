@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { handleReply } from '../../functions/scheduler/handle-reply.js';
 import type { ReplyDeps } from '../../functions/scheduler/handle-reply.js';
 import { TransientError } from '../../functions/state/errors.js';
-import { advanced, claimed, processedRecord } from '../support/builders.js';
+import { aRecord, advanced, claimed, processedRecord } from '../support/builders.js';
 import { createMemoryStateDatabase, createMemoryStateStore } from '../support/memory-stores.js';
 import type { MemoryStateDatabase } from '../support/memory-stores.js';
 import { createRecordingOrchestrations, createRecordingTelemetry } from '../support/recording.js';
@@ -16,6 +16,10 @@ const reply = {
   stepId: 'payment',
   outcome: 'succeeded',
 };
+
+const message = (body: unknown, redelivery = 0): { body: unknown; redelivery: number } => ({ body, redelivery });
+
+const replyOf = (attempt: number): unknown => ({ ...reply, attempt, requestId: `A-1.${attempt}.payment` });
 
 let database: MemoryStateDatabase;
 let orchestrations: ReturnType<typeof createRecordingOrchestrations>;
@@ -35,7 +39,7 @@ const startInstance = (instanceId: string): Promise<unknown> =>
 describe('handleReply', () => {
   it('raises the event of the step on the attempt that the reply names (R95)', async () => {
     await startInstance('A-1.1');
-    expect(await handleReply(JSON.stringify(reply), deps)).toBeUndefined();
+    expect(await handleReply(message(JSON.stringify(reply)), deps)).toBeUndefined();
     expect(orchestrations.raised).toEqual([{ instanceId: 'A-1.1', eventName: 'reply.payment', payload: reply }]);
     expect(telemetry.events).toEqual([]);
   });
@@ -49,16 +53,16 @@ describe('handleReply', () => {
     { ...reply, requestId: 'B-1.1.payment' },
     '{bad',
   ])('refuses a reply that breaks the contract, without a call to the runtime (H1)', async (body) => {
-    const rejection = await handleReply(body, deps);
+    const rejection = await handleReply(message(body), deps);
     expect(['InvalidReply', 'InvalidMessage']).toContain(rejection?.reason);
     expect(orchestrations.calls).toEqual([]);
   });
 
   it('leaves a reply to the current attempt for redelivery while the runtime does not know it (H2, C9, T19)', async () => {
     database.put(advanced(claimed()));
-    await expect(handleReply(reply, deps)).rejects.toBeInstanceOf(TransientError);
+    await expect(handleReply(message(reply), deps)).rejects.toBeInstanceOf(TransientError);
     await startInstance('A-1.1');
-    await handleReply(reply, deps);
+    await handleReply(message(reply), deps);
     expect(orchestrations.raised).toHaveLength(1);
   });
 
@@ -70,16 +74,29 @@ describe('handleReply', () => {
     'completes a late reply to an unknown attempt when %s, without alert (H3, C10, R16)',
     async (_name, record) => {
       database.put(record);
-      expect(await handleReply(reply, deps)).toBeUndefined();
+      expect(await handleReply(message(reply), deps)).toBeUndefined();
       expect(telemetry.count('reply-late')).toBe(1);
       expect(telemetry.alerts).toEqual([]);
       expect(database.record('A-1')).toEqual(record);
     },
   );
 
-  it('completes a reply to an order that nobody knows', async () => {
-    expect(await handleReply(reply, deps)).toBeUndefined();
+  it('completes a reply to an order that nobody knows, after it has asked again for minutes', async () => {
+    for (const redelivery of [0, 1, 2, 3, 4]) {
+      await expect(handleReply(message(reply, redelivery), deps)).rejects.toBeInstanceOf(TransientError);
+    }
+    expect(await handleReply(message(reply, 5), deps)).toBeUndefined();
     expect(telemetry.count('reply-late')).toBe(1);
+    expect(telemetry.alerts).toEqual([]);
+  });
+
+  it('leaves a reply for redelivery while the record is visible only as it was before the attempt (H2)', async () => {
+    const waiting = { ...advanced(claimed()), processState: 'Pending', lockedBy: null } as const;
+    for (const record of [aRecord(), waiting, claimed(waiting)]) {
+      database.put(record);
+      await expect(handleReply(message(replyOf(3)), deps)).rejects.toBeInstanceOf(TransientError);
+    }
+    expect(telemetry.events).toEqual([]);
   });
 
   it.each(['constructor', 'nonsense'])(
@@ -87,7 +104,7 @@ describe('handleReply', () => {
     async (stepId) => {
       await startInstance('A-1.1');
       database.put(advanced(claimed()));
-      expect(await handleReply({ ...reply, stepId, requestId: `A-1.1.${stepId}` }, deps)).toBeUndefined();
+      expect(await handleReply(message({ ...reply, stepId, requestId: `A-1.1.${stepId}` }), deps)).toBeUndefined();
       expect(orchestrations.raised).toEqual([]);
       expect(telemetry.count('reply-late')).toBe(1);
     },
@@ -96,7 +113,7 @@ describe('handleReply', () => {
   it('raises the event of a step that only a newer build knows, if the record is of a newer build too (T41)', async () => {
     await startInstance('A-1.1');
     database.put({ ...advanced(claimed()), workflowVersion: 99 });
-    await handleReply({ ...reply, stepId: 'newer', requestId: 'A-1.1.newer' }, deps);
+    await handleReply(message({ ...reply, stepId: 'newer', requestId: 'A-1.1.newer' }), deps);
     expect(orchestrations.raised.map(({ eventName }) => eventName)).toEqual(['reply.newer']);
   });
 
@@ -104,13 +121,15 @@ describe('handleReply', () => {
     await startInstance('A-1.1');
     database.put(processedRecord());
     await deps.store.get('A-1');
-    for (let count = 0; count < 100; count += 1) await handleReply(reply, deps);
+    for (let count = 0; count < 100; count += 1) await handleReply(message(reply), deps);
     expect(telemetry.count('reply-late')).toBe(100);
     expect(telemetry.alerts).toEqual([]);
   });
 
   it('lets a fault of the runtime bring the message back', async () => {
     const broken = { ...orchestrations, raiseEvent: () => Promise.reject(new TransientError('no runtime')) };
-    await expect(handleReply(reply, { ...deps, orchestrations: broken })).rejects.toBeInstanceOf(TransientError);
+    await expect(handleReply(message(reply), { ...deps, orchestrations: broken })).rejects.toBeInstanceOf(
+      TransientError,
+    );
   });
 });

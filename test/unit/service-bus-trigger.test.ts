@@ -70,6 +70,7 @@ describe('a received message', () => {
         messageId: 'message-1',
         correlationId: 'A-1',
         deliveryCount: 1,
+        redelivery: 0,
         applicationProperties: { origin: 'shop' },
       },
     ]);
