@@ -16,11 +16,14 @@ import { createCosmosStateStore } from './azure/cosmos-state-store.js';
 import { createCosmosRecoveryIndex } from './azure/cosmos-recovery-index.js';
 import { createDurableOrchestrations } from './azure/durable-orchestrations.js';
 import { createMessageRejector } from './azure/message-rejector.js';
+import { createRecentMap } from './azure/recent-map.js';
+import type { RecentMap } from './azure/recent-map.js';
 import { createQueueSender } from './azure/service-bus-sender.js';
 import type { TriggerDeps } from './azure/service-bus-trigger.js';
 import { loadConfig } from './config/config.js';
 import type { Config } from './config/config.js';
 import type { AgentActivityInput } from './contracts/agent-activity.js';
+import type { AgentReply } from './contracts/agent-reply.js';
 import type { AgentRequest } from './contracts/agent-request.js';
 import { toTimestamp } from './contracts/timestamp.js';
 import type { LedgerStore } from './demo/ledger.js';
@@ -70,10 +73,15 @@ export interface Services {
   readonly gate: AdmissionGate;
   /** One circuit a remote service, shared by all invocations of the process. */
   readonly breakers: Readonly<Record<RemoteSetting, CircuitBreaker>>;
+  /** What the queue agents of the process have answered lately. */
+  readonly answered: RecentMap<AgentReply>;
 }
 
 /** The app's only clock. */
 export const clock: Clock = { now: () => toTimestamp(new Date()) };
+
+/** More requests than an agent gets while a message may come back. */
+const rememberedAnswers = 1_000;
 
 let built: Services | undefined;
 
@@ -113,6 +121,7 @@ function buildServices(config: Config): Services {
       SHIPPING_URL: createCircuitBreaker(clock, breaker),
       INVOICE_URL: createCircuitBreaker(clock, breaker),
     },
+    answered: createRecentMap(rememberedAnswers),
   };
 }
 

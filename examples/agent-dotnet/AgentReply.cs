@@ -11,6 +11,9 @@ public enum ReplyOutcome
 public sealed record ReplyError(string Code, string Message);
 
 /// <summary>What the agent answers, as docs/schemas/agent-reply.json says.</summary>
+/// <param name="Uncertain">
+/// With a no: an earlier call or delivery of the request may have had an effect all the same. The scheduler undoes it.
+/// </param>
 public sealed record AgentReply(
     int SchemaVersion,
     string RequestId,
@@ -20,19 +23,23 @@ public sealed record AgentReply(
     string StepId,
     ReplyOutcome Outcome,
     IReadOnlyDictionary<string, string>? Result = null,
-    ReplyError? Error = null)
+    ReplyError? Error = null,
+    bool? Uncertain = null)
 {
     private const int MaxResultLength = 256;
     private const int MaxMessageLength = 500;
 
     /// <summary>The reply to a request, or null: only what is definite is told.</summary>
-    public static AgentReply? To(AgentRequest request, RemoteOutcome outcome) => outcome switch
+    public static AgentReply? To(AgentRequest request, RemoteOutcome outcome, bool isUncertain) => outcome switch
     {
         RemoteOutcome.Succeeded done => Echo(request, ReplyOutcome.Succeeded) with { Result = ResultOf(done) },
-        RemoteOutcome.Refused no => Echo(request, ReplyOutcome.Refused) with { Error = ErrorOf(no.Code, no.Message) },
-        RemoteOutcome.Failed never => Echo(request, ReplyOutcome.Failed) with { Error = ErrorOf(never.Code, never.Message) },
+        RemoteOutcome.Refused no => No(request, ReplyOutcome.Refused, ErrorOf(no.Code, no.Message), isUncertain),
+        RemoteOutcome.Failed never => No(request, ReplyOutcome.Failed, ErrorOf(never.Code, never.Message), isUncertain),
         _ => null,
     };
+
+    private static AgentReply No(AgentRequest request, ReplyOutcome outcome, ReplyError error, bool isUncertain) =>
+        Echo(request, outcome) with { Error = error, Uncertain = isUncertain ? true : null };
 
     private static AgentReply Echo(AgentRequest request, ReplyOutcome outcome) => new(
         request.SchemaVersion,

@@ -61,7 +61,7 @@ public sealed partial class QueueListener : IHostedService, IAsyncDisposable
             return;
         }
 
-        var reply = await agent.ServeAsync(request);
+        var reply = await agent.ServeAsync(request, isRepeat: delivery.Message.DeliveryCount > 1);
         if (reply is not null)
         {
             await SendAsync(reply); // Q1

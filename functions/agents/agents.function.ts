@@ -21,7 +21,8 @@ function registerQueueAgent(agent: Agent, remote: RemoteSetting): void {
     queueName: queue,
     connection: 'ServiceBusConnection',
     handler: (body, context) => {
-      const deps = { ...agentDeps(context, remote), sender: services().sender };
+      const { sender, answered } = services();
+      const deps = { ...agentDeps(context, remote), sender, answered };
       return receiveOnce(
         { queue, body, context },
         (message) => serveMessage(agent, message, deps),
@@ -36,9 +37,9 @@ function registerActivityAgent(agent: Agent, remote: RemoteSetting): void {
   durableApp.activity(agent.name, {
     handler: async (input, context) => {
       const request = await activityRequest(agentActivityInputSchema.parse(input));
-      return request === undefined
-        ? null
-        : ((await serveRequest(agent, { request, mayDefer: true }, agentDeps(context, remote))) ?? null);
+      if (request === undefined) return null;
+      // The runtime repeats an activity after a crash, and does not say so.
+      return (await serveRequest(agent, { request, isRepeat: true }, agentDeps(context, remote))) ?? null;
     },
   });
 }

@@ -7,7 +7,10 @@
  * | 422 with a JSON object that has a text `code`        | refused   |
  * | another 4xx with such an object                      | failed    |
  * | 409                                                  | fenced    |
- * | 408, 429, 5xx, a redirect, any other body, no answer | unknown   |
+ * | 429                                                  | busy      |
+ * | 408, 5xx, a redirect, any other body, no answer      | unknown   |
+ *
+ * With 429 and 503 the header `Retry-After` is passed on.
  *
  * Invariants
  * HR1 Only an answer in the form of this contract is definite. A page of a gateway, a proxy or a login server is not the word
@@ -15,6 +18,7 @@
  * HR2 A redirect is not followed: the call would become a GET, or reach somebody else.
  */
 import { z } from 'zod';
+import { maxRetryAfterMs } from '../contracts/agent-reply.js';
 import type { RemoteOutcome, RemoteService } from './remote-service.js';
 
 const successSchema = z.object({ reference: z.string() });
@@ -42,7 +46,7 @@ export function createHttpRemoteService(address: string): RemoteService {
           redirect: 'manual', // HR2
           signal,
         });
-        return outcomeOf(response.status, await readJson(response));
+        return outcomeOf(response, await readJson(response));
       } catch {
         return { kind: 'unknown', cause: signal.aborted ? 'TimedOut' : 'NoAnswer' };
       }
@@ -62,11 +66,19 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-function outcomeOf(status: number, body: unknown): RemoteOutcome {
+function outcomeOf({ status, headers }: Response, body: unknown): RemoteOutcome {
   if (status === 409) return { kind: 'fenced' };
+  if (status === 429) return { kind: 'busy', ...retryAfter(headers) };
   if (status >= 200 && status < 300) return successOf(body);
-  const mayPass = status < 400 || status === 408 || status === 429 || status >= 500;
-  return mayPass ? { kind: 'unknown', cause: `Http${status}` } : problemOf(status, body);
+  const mayPass = status < 400 || status === 408 || status >= 500;
+  return mayPass ? { kind: 'unknown', cause: `Http${status}`, ...retryAfter(headers) } : problemOf(status, body);
+}
+
+/** `Retry-After` in seconds, or as a date by the clock of the answer's own `Date` (RFC 9110, 10.2.3). */
+function retryAfter(headers: Headers): { readonly retryAfterMs?: number } {
+  const text = headers.get('retry-after') ?? '';
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.parse(headers.get('date') ?? '');
+  return Number.isNaN(ms) ? {} : { retryAfterMs: Math.min(Math.max(0, ms), maxRetryAfterMs) };
 }
 
 function successOf(body: unknown): RemoteOutcome {

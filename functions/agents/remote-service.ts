@@ -26,8 +26,10 @@ export type RemoteOutcome =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   /** A newer attempt has been here: this one has nothing more to say. */
   | { readonly kind: 'fenced' }
+  /** Definitely not done: there are too many calls now (a rate limit). The wait is what the service asks for, if it says. */
+  | { readonly kind: 'busy'; readonly retryAfterMs?: number }
   /** It may or may not have happened: the same key may be tried again. The cause is a word for the log, never a text of others. */
-  | { readonly kind: 'unknown'; readonly cause: string };
+  | { readonly kind: 'unknown'; readonly cause: string; readonly retryAfterMs?: number };
 
 /** A remote service. Expected endings are outcomes; it never throws for them. */
 export interface RemoteService {

@@ -1,3 +1,5 @@
+import type { RecentMap } from '../azure/recent-map.js';
+import type { AgentReply } from '../contracts/agent-reply.js';
 import { parseAgentRequest } from '../contracts/agent-request.js';
 import { agentReplyQueueName } from '../contracts/identifiers.js';
 import type { Rejection } from '../contracts/rejection.js';
@@ -6,20 +8,32 @@ import type { QueueSender, ReceivedMessage } from '../state/ports.js';
 import { serveRequest } from './agent.js';
 import type { Agent, AgentDeps } from './agent.js';
 
-/** Serves one request message: the reply goes to the agent's reply queue under the request's id, so a repeat is dropped. */
+/** What serving messages needs. */
+export interface MessageDeps extends AgentDeps {
+  readonly sender: QueueSender;
+  /** What this process has answered lately, by request. */
+  readonly answered: RecentMap<AgentReply>;
+}
+
+/**
+ * Serves one request message: the reply goes to the agent's reply queue under the request's id, so a repeat is dropped.
+ * A request that was answered is not served again: its answer may say that nothing was done, and must stay true.
+ */
 export async function serveMessage(
   agent: Agent,
   message: Pick<ReceivedMessage, 'body' | 'deliveryCount'>,
-  deps: AgentDeps & { readonly sender: QueueSender },
+  deps: MessageDeps,
 ): Promise<Rejection | undefined> {
   const parsed = parseAgentRequest(message.body);
   if (!parsed.ok) return parsed.rejection;
-  // An earlier delivery of this request may have made calls: then nothing is known of its effect (G5).
-  const mayDefer = message.deliveryCount === 1;
-  const reply = await serveRequest(agent, { request: parsed.value, mayDefer }, deps);
+  const request = parsed.value;
+  const key = `${request.requestId} ${request.replyToken}`;
+  const isRepeat = message.deliveryCount !== 1;
+  const reply = deps.answered.get(key) ?? (await serveRequest(agent, { request, isRepeat }, deps));
   if (reply === undefined) return undefined;
+  deps.answered.set(key, reply);
   const { requestId: messageId, orderId: correlationId } = reply;
-  const trace = traceProperties(parsed.value.traceparent);
+  const trace = traceProperties(request.traceparent);
   await deps.sender.send(agentReplyQueueName(agent.name), { messageId, correlationId, body: reply, ...trace });
   return undefined;
 }

@@ -14,6 +14,9 @@ export const maxReplyMessageLength = 500;
 /** Longest text in a result, in characters. */
 export const maxResultTextLength = 256;
 
+/** Longest time after which an agent may ask to be asked again, in milliseconds: a day. */
+export const maxRetryAfterMs = 86_400_000;
+
 /** A small flat object of references (T27): what does not fit belongs into a store of the agent's own. */
 const stepResultSchema = z
   .record(z.string().max(64), z.union([z.string().max(maxResultTextLength), z.number(), z.boolean()]))
@@ -34,8 +37,13 @@ export const agentReplySchema = z.object({
   outcome: z.enum(['succeeded', 'refused', 'failed', 'deferred']),
   result: stepResultSchema.optional(),
   error: stepErrorSchema.optional(),
+  /**
+   * With `refused`, `failed` and `deferred`: an earlier call or delivery of this request may have had an effect all the same.
+   * What is uncertain is undone (T71).
+   */
+  uncertain: z.boolean().optional(),
   /** With `deferred`: when to ask again, in milliseconds. */
-  retryAfterMs: z.int().min(0).max(86_400_000).optional(),
+  retryAfterMs: z.int().min(0).max(maxRetryAfterMs).optional(),
 });
 
 export type StepResult = z.infer<typeof stepResultSchema>;

@@ -21,6 +21,7 @@ const stepReplySchema = agentReplySchema.pick({
   outcome: true,
   result: true,
   error: true,
+  uncertain: true,
   retryAfterMs: true,
 });
 

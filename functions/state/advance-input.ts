@@ -8,6 +8,8 @@ export interface StepReply {
   readonly outcome: 'succeeded' | 'refused' | 'failed' | 'deferred';
   readonly result?: StepResult | undefined;
   readonly error?: StepError | undefined;
+  /** An earlier call or delivery of this request may have had an effect: the outcome does not prove that nothing was done. */
+  readonly uncertain?: boolean | undefined;
   /** With `deferred`, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
 }

@@ -6,6 +6,8 @@
  * A1 One write records the outcome *and* the next step: no crash can fall between them.
  * A2 The undo of a step is recorded before its request is sent (T71, T72).
  * A3 A repeat of an advance changes nothing and spends no budget (the request id tells).
+ * A4 An answer proves that a step was not done only if no earlier call, delivery or request of the step can have done it.
+ *    What is uncertain is undone, and stays marked as uncertain.
  */
 import { agentRequestId, idempotencyKey } from '../contracts/identifiers.js';
 import { addMs, earlier } from '../contracts/timestamp.js';
@@ -120,7 +122,7 @@ function finished(record: StateRecord, now: Timestamp): StateRecord {
 function refusedByAgent(record: StateRecord, reply: StepReply, now: Timestamp): StateRecord {
   const { code, message } = reply.error ?? { code: 'Refused', message: 'refused by the remote service' };
   const ended = withStep(record, reply.stepId, { state: 'Refused', endedAt: now, error: { code, message } });
-  const proven = provenNotDone(ended, reply.stepId);
+  const proven = withProof(ended, reply);
   const withCause = { ...proven, error: { code, message, stepId: reply.stepId, at: now } };
   const note = `${reply.stepId} refused: ${code}`;
   const by = { actor: 'orchestrator', note: `${note}, nothing to undo` } as const;
@@ -129,23 +131,35 @@ function refusedByAgent(record: StateRecord, reply: StepReply, now: Timestamp): 
   return moved(withCause, { actor: 'orchestrator', to: 'Compensating', note, fields }, now);
 }
 
-/** The running request had no effect; an earlier one of unknown outcome still may have had (U1). */
-function provenNotDone(record: StateRecord, stepId: string): StateRecord {
-  const isUncertain = record.compensation.some((entry) => entry.stepId === stepId && entry.uncertain);
-  return isUncertain ? record : withCompensation(record, stepId, { state: 'Skipped' });
+/** A4: proof that the step was not done, unless this request or an earlier one may have had an effect (U1). */
+function withProof(record: StateRecord, reply: StepReply): StateRecord {
+  const isProven = !isUncertain(record, reply);
+  return withCompensation(record, reply.stepId, isProven ? { state: 'Skipped' } : { uncertain: true });
 }
 
-/** Not now, and nothing was done: another attempt later, no failure counted, the calls given back (T67). */
+function isUncertain(record: StateRecord, { stepId, uncertain }: StepReply): boolean {
+  const entry = record.compensation.find((candidate) => candidate.stepId === stepId);
+  return uncertain === true || entry?.uncertain === true;
+}
+
+/** Not now, and this request has done nothing: another attempt later, no failure counted, the calls given back (T67). */
 function deferredByAgent(record: StateRecord, input: AdvanceInput, reply: StepReply, now: Timestamp): StateRecord {
   const { stepId } = reply;
   const notBefore = addMs(now, reply.retryAfterMs ?? input.stepDeadlineMs);
   if (notBefore >= record.expiresAt) return cannotGoOn(record, stepId, 'Expired', now);
   const definition = findStep(input.workflow, stepId);
   const spent = record.budget.spent - (definition === undefined ? 0 : dispatchCost(definition));
-  const reset = withStep(record, stepId, { state: 'NotStarted', requestId: null, completeBy: null, startedAt: null });
+  const notStarted = { state: 'NotStarted', requestId: null, completeBy: null, startedAt: null } as const;
+  const reset = withoutProvenIntent(withStep(record, stepId, notStarted), reply);
   const fields = { lockedBy: null, completeBy: null, notBefore, budget: { ...record.budget, spent } };
   const change = { actor: 'orchestrator', to: 'Pending', note: `${stepId} deferred by its agent`, fields } as const;
   return moved(reset, change, now);
+}
+
+/** A4: the next request of the step is its first one again, as far as an effect is concerned. */
+function withoutProvenIntent(record: StateRecord, reply: StepReply): StateRecord {
+  if (isUncertain(record, reply)) return withCompensation(record, reply.stepId, { uncertain: true });
+  return { ...record, compensation: record.compensation.filter(({ stepId }) => stepId !== reply.stepId) };
 }
 
 /** An unrecoverable fault: the order waits for an operator (R102). */

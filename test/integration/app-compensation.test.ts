@@ -56,6 +56,31 @@ describe.concurrent('an order that is refused', () => {
     ]);
   });
 
+  it.each([
+    ['payment', 'charges', ['payment/refunds']],
+    ['inventory', 'reservations', ['inventory/releases', 'payment/refunds']],
+    ['shipping', 'shipments', ['shipping/cancellations', 'inventory/releases', 'payment/refunds']],
+  ])(
+    'at %s after the same request has already done it, without an answer, has that step undone too (A4, T71)',
+    async (service, operation, undone) => {
+      const orderId = `charged-${service}`;
+      app.remote.script({ orderId, service, operation, disturbance: 'unavailableAfterEffect', times: 1 });
+      app.remote.script({ orderId, service, operation, disturbance: declined });
+      await submit(app, orderId);
+      const record = await expectFailed(app, orderId, { as: 'Compensated', reason: 'Refused' });
+      expect(record).toMatchObject({ failureCount: 0, error: { code: 'Declined', stepId: service } });
+      expect(record.compensation.at(-1)).toMatchObject({ stepId: service, state: 'Done', uncertain: true });
+      expect(app.remote.done(orderId).slice(-undone.length)).toEqual(undone);
+    },
+  );
+
+  it('by an agent of this app has that step undone too, as the runtime may have run the agent before (A4)', async () => {
+    app.remote.script({ orderId: 'no-stock', service: 'inventory', operation: 'reservations', disturbance: declined });
+    await submit(app, 'no-stock');
+    await expectFailed(app, 'no-stock', { as: 'Compensated', reason: 'Refused' });
+    expect(app.remote.done('no-stock')).toEqual(['payment/charges', 'inventory/releases', 'payment/refunds']);
+  });
+
   it('whose undo is not answered has it repeated until it is (T74)', async () => {
     app.remote.script({ orderId: 'slow-undo', service: 'inventory', operation: 'reservations', disturbance: declined });
     app.remote.script({
@@ -68,7 +93,7 @@ describe.concurrent('an order that is refused', () => {
     await submit(app, 'slow-undo');
     const record = await expectFailed(app, 'slow-undo', { as: 'Compensated', reason: 'Refused' });
     expect(record).toMatchObject({ compensationFailureCount: 1, failureCount: 0 });
-    expect(app.remote.done('slow-undo')).toEqual(['payment/charges', 'payment/refunds']);
+    expect(app.remote.done('slow-undo')).toEqual(['payment/charges', 'inventory/releases', 'payment/refunds']);
   });
 
   it('whose undo is done but not acknowledged is undone once (R57)', async () => {
@@ -82,7 +107,7 @@ describe.concurrent('an order that is refused', () => {
     });
     await submit(app, 'lost-undo');
     await expectFailed(app, 'lost-undo', { as: 'Compensated', reason: 'Refused' });
-    expect(app.remote.done('lost-undo')).toEqual(['payment/charges', 'payment/refunds']);
+    expect(app.remote.done('lost-undo')).toEqual(['payment/charges', 'inventory/releases', 'payment/refunds']);
   });
 
   it('whose one undo is impossible has the others undone, and waits for an operator (C51, T76, T77)', async () => {

@@ -32,10 +32,12 @@ describe.concurrent('an app whose new orders take workflow version 2', () => {
   });
 
   it('undoes the new step like the others', async () => {
-    app.remote.script({ orderId: 'no-invoice', service: 'invoice', disturbance: { status: 422, code: 'Declined' } });
+    const disturbance = { status: 422, code: 'Declined' };
+    app.remote.script({ orderId: 'no-invoice', service: 'invoice', operation: 'invoices', disturbance });
     await submit(app, 'no-invoice');
     await expectFailed(app, 'no-invoice', { as: 'Compensated', reason: 'Refused' });
     expect(app.remote.done('no-invoice').slice(3)).toEqual([
+      'invoice/credit-notes',
       'shipping/cancellations',
       'inventory/releases',
       'payment/refunds',

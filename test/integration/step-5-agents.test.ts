@@ -8,6 +8,8 @@ import type { App } from '../support/app-stack.js';
 
 const unavailable = { status: 503, code: 'Unavailable' };
 
+const otherToken = (digit: number): string => `00000000-0000-4000-8000-00000000000${digit}`;
+
 describe.concurrent('step 5: agents', () => {
   let app: App;
   beforeAll(async () => {
@@ -80,8 +82,9 @@ describe.concurrent('step 5: agents', () => {
     await submit(app, 'repeated');
     const record = await untilRecord(app, 'repeated', ({ steps }) => steps[1]?.state === 'Running');
     const completeBy = record.completeBy ?? '';
-    for (const messageId of ['repeated.copy-1', 'repeated.copy-2']) {
-      await app.send('payment-requests', { body: paymentRequest('repeated', { completeBy }), messageId });
+    for (const replyToken of [otherToken(1), otherToken(2)]) {
+      const body = paymentRequest('repeated', { completeBy, replyToken });
+      await app.send('payment-requests', { body, messageId: `repeated.${replyToken}` });
     }
     await eventually(() => {
       expect(callsOf('repeated').filter((call) => call.startsWith('charges'))).toHaveLength(3);
@@ -119,7 +122,7 @@ describe.concurrent('step 5: agents', () => {
       callAllowance: 2,
       idempotencyKey: `${orderId}.payment`,
       fencingToken: 1,
-      replyToken: '00000000-0000-4000-8000-000000000000',
+      replyToken: otherToken(0),
       payload: {},
       traceparent: null,
       ...overrides,

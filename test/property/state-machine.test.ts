@@ -10,7 +10,15 @@ import type { Behaviour, OrderWorld, StoreFaults } from '../support/order-world.
 import { seededRandom } from '../support/faulty.js';
 
 const orderIds = ['A-1', 'B-2'] as const;
-const behaviours: readonly Behaviour[] = ['succeed', 'lostReply', 'silent', 'refuse', 'fail', 'defer'];
+const behaviours: readonly Behaviour[] = [
+  'succeed',
+  'lostReply',
+  'silent',
+  'refuse',
+  'refuseAfterEffect',
+  'fail',
+  'defer',
+];
 
 /** One thing that happens; `pick` chooses among what there is. */
 interface Happening {

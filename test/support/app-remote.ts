@@ -88,6 +88,10 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
   }
   const status = parts.book.record(call);
   if (disturbance === 'silenceAfterEffect') return;
+  if (disturbance === 'unavailableAfterEffect') {
+    reply(response, 503, { code: 'Unavailable' });
+    return;
+  }
   reply(response, status, status === 200 ? { reference: `${call.service}-${call.key}` } : refusals[status]);
 }
 

@@ -6,6 +6,8 @@ export type Disturbance =
   | 'silence'
   /** Done, but never answered. */
   | 'silenceAfterEffect'
+  /** Done, but answered with 503: the caller cannot tell. */
+  | 'unavailableAfterEffect'
   /** Waits until it is released, then goes on well. */
   | 'hold'
   /** Answered with this status, and nothing is done. Without a code the answer is the page of a gateway. */

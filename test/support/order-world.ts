@@ -7,7 +7,7 @@ import type { AgentActivityInput } from '../../functions/contracts/agent-activit
 import type { AgentReply } from '../../functions/contracts/agent-reply.js';
 import type { AgentRequest } from '../../functions/contracts/agent-request.js';
 import { recordEffect } from '../../functions/demo/ledger.js';
-import type { LedgerEntry } from '../../functions/demo/ledger.js';
+import type { LedgerAnswer, LedgerEntry } from '../../functions/demo/ledger.js';
 import { operate } from '../../functions/operator/operate.js';
 import type { OperatorVerb } from '../../functions/operator/operate.js';
 import { advanceAttempt } from '../../functions/scheduler/advance.js';
@@ -33,8 +33,11 @@ import type { MemoryStateDatabase } from './memory-stores.js';
 import { createRecordingSender, createRecordingTelemetry } from './recording.js';
 import type { RecordingSender, RecordingTelemetry } from './recording.js';
 
-/** How an agent treats one request. `lostReply`: done, but nobody hears of it. */
-export type Behaviour = 'succeed' | 'lostReply' | 'silent' | 'refuse' | 'fail' | 'defer';
+/**
+ * How an agent treats one request. `lostReply`: done, but nobody hears of it. `refuseAfterEffect`: its first call has done
+ * it without an answer, its second one is refused.
+ */
+export type Behaviour = 'succeed' | 'lostReply' | 'silent' | 'refuse' | 'refuseAfterEffect' | 'fail' | 'defer';
 
 /** One attempt's orchestration, which wakes only in {@link OrderWorld.turn}. */
 interface Attempt {
@@ -100,6 +103,7 @@ export function createOrderWorld(seed: number, { faulty = 0, stale = 0 }: StoreF
   const attempts: Attempt[] = [];
   const replies: AgentReply[] = [];
   const served = new Set<string>();
+  const answered = new Map<string, AgentReply>();
   const refusedKeys = new Set<string>();
 
   const nextFault = (): Fault => {
@@ -116,13 +120,20 @@ export function createOrderWorld(seed: number, { faulty = 0, stale = 0 }: StoreF
   const orchestrations = createAttemptRuntime(attempts, () => nextFault() !== 'none');
 
   const serve = async (request: AgentRequest, behaviour: Behaviour): Promise<AgentReply | undefined> => {
-    const isFirst = !served.has(request.requestId);
-    served.add(request.requestId);
-    if (behaviour === 'refuse') refusedKeys.add(request.idempotencyKey);
-    const remote = { ledger, isRefused: refusedKeys.has(request.idempotencyKey) };
-    const outcome = await serveOverLedger(request, behaviour === 'defer' && !isFirst ? 'silent' : behaviour, remote);
     const { requestId, replyToken, orderId, attempt, stepId } = request;
-    return outcome && { schemaVersion: 1, requestId, replyToken, orderId, attempt, stepId, ...outcome };
+    const known = answered.get(requestId);
+    if (known !== undefined) return known;
+    const isRepeat = served.has(requestId);
+    served.add(requestId);
+    if (behaviour.startsWith('refuse')) refusedKeys.add(request.idempotencyKey);
+    const remote = { ledger, isRefused: refusedKeys.has(request.idempotencyKey) };
+    const outcome = await serveOverLedger(request, behaviour, remote);
+    if (outcome === undefined) return undefined;
+    const uncertain = isRepeat || behaviour === 'refuseAfterEffect';
+    const reply = { schemaVersion: 1, requestId, replyToken, orderId, attempt, stepId, ...outcome, uncertain } as const;
+    // An agent process that lives does not serve again what it has answered; a success is harmless to repeat.
+    if (!uncertain && reply.outcome !== 'succeeded') answered.set(requestId, reply);
+    return reply;
   };
 
   return {
@@ -307,8 +318,8 @@ function tokenOf({ instanceId, turns }: Attempt): string {
 }
 
 /**
- * A remote service behind an agent: idempotent by key, fenced by token. What it has done it can't refuse any more, and
- * what it has refused it refuses again.
+ * A remote service behind an agent: idempotent by key, fenced by token. It may refuse what it has done, as one that looks
+ * at the balance before the key; what it has refused it refuses again.
  */
 async function serveOverLedger(
   request: AgentRequest,
@@ -318,17 +329,13 @@ async function serveOverLedger(
   const { orderId, stepId: service, action, idempotencyKey: key, fencingToken: token } = request;
   if (behaviour === 'silent') return undefined;
   if (behaviour === 'defer') return { outcome: 'deferred', retryAfterMs: 1_000 };
-  const isNegative = isRefused || behaviour === 'fail';
-  if (isNegative && !isDone(ledger.entries.get(`${orderId}.${service}`), action)) {
-    return { outcome: isRefused ? 'refused' : 'failed', error: { code: 'No', message: '' } };
-  }
-  const answer = await recordEffect(ledger, { orderId, service, action, key, token });
+  const doIt = (): Promise<LedgerAnswer> => recordEffect(ledger, { orderId, service, action, key, token });
+  if (behaviour === 'refuseAfterEffect') await doIt();
+  if (isRefused) return { outcome: 'refused', error: { code: 'No', message: '' } };
+  if (behaviour === 'fail') return { outcome: 'failed', error: { code: 'No', message: '' } };
+  const answer = await doIt();
   if (answer.kind === 'staleToken' || behaviour === 'lostReply') return undefined;
   return answer.kind === 'done'
     ? { outcome: 'succeeded' }
     : { outcome: 'refused', error: { code: 'Undone', message: '' } };
-}
-
-function isDone(entry: LedgerEntry | undefined, action: AgentRequest['action']): boolean {
-  return entry !== undefined && (action === 'do' ? entry.effect : entry.undo) !== null;
 }

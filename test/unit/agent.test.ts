@@ -6,7 +6,9 @@ import { inventoryAgent } from '../../functions/agents/inventory-agent.js';
 import { paymentAgent } from '../../functions/agents/payment-agent.js';
 import type { RemoteCall, RemoteOutcome } from '../../functions/agents/remote-service.js';
 import { serveMessage } from '../../functions/agents/serve-message.js';
+import type { MessageDeps } from '../../functions/agents/serve-message.js';
 import { shippingAgent } from '../../functions/agents/shipping-agent.js';
+import { createRecentMap } from '../../functions/azure/recent-map.js';
 import { agentReplySchema, maxReplyMessageLength } from '../../functions/contracts/agent-reply.js';
 import type { AgentReply } from '../../functions/contracts/agent-reply.js';
 import type { AgentRequest } from '../../functions/contracts/agent-request.js';
@@ -14,6 +16,7 @@ import { addMs } from '../../functions/contracts/timestamp.js';
 import { createManualClock, startOfTime } from '../support/manual-clock.js';
 import type { ManualClock } from '../support/manual-clock.js';
 import { createRecordingSender, createRecordingTelemetry } from '../support/recording.js';
+import type { RecordingSender } from '../support/recording.js';
 
 const waits = vi.hoisted((): number[] => []);
 
@@ -75,8 +78,12 @@ function depsWith(outcomes: readonly RemoteOutcome[], onCall: () => void = () =>
   };
 }
 
-function serve(deps: AgentDeps, changes: Partial<AgentRequest> = {}, mayDefer = true): Promise<AgentReply | undefined> {
-  return serveRequest(paymentAgent, { request: { ...request, ...changes }, mayDefer }, deps);
+function serve(
+  deps: AgentDeps,
+  changes: Partial<AgentRequest> = {},
+  isRepeat = false,
+): Promise<AgentReply | undefined> {
+  return serveRequest(paymentAgent, { request: { ...request, ...changes }, isRepeat }, deps);
 }
 
 describe('an agent', () => {
@@ -206,6 +213,72 @@ describe('an agent', () => {
   });
 });
 
+describe('an agent whose remote service says no after a call without an answer', () => {
+  const failed: RemoteOutcome = { kind: 'failed', code: 'Closed', message: 'closed' };
+
+  it.each([
+    [[unknown, refused], 'refused', true],
+    [[unknown, failed], 'failed', true],
+    [[unknown, unknown, refused], 'refused', true],
+    [[{ kind: 'busy' }, refused], 'refused', undefined],
+    [[refused], 'refused', undefined],
+    [[failed], 'failed', undefined],
+  ] as const)('after %j it answers %s, uncertain: %s (G6, T71)', async (outcomes, outcome, uncertain) => {
+    const reply = agentReplySchema.parse(await serve(depsWith(outcomes)));
+    expect(reply.outcome).toBe(outcome);
+    expect(reply.uncertain).toBe(uncertain);
+  });
+
+  it('answers a success as ever: it is the answer to all calls with its key', async () => {
+    expect((await serve(depsWith([unknown, succeeded]), {}, true))?.uncertain).toBeUndefined();
+  });
+});
+
+describe('an agent whose remote service has too many calls', () => {
+  const busy = (retryAfterMs?: number): RemoteOutcome => ({ kind: 'busy', ...(retryAfterMs && { retryAfterMs }) });
+
+  it('waits as long as it is asked to, and calls again (R22)', async () => {
+    expect(await serve(depsWith([busy(1_500), succeeded]))).toMatchObject({ outcome: 'succeeded' });
+    expect(waits).toEqual([1_500]);
+  });
+
+  it('waits no shorter than before any further call', async () => {
+    await serve({ ...depsWith([busy(0), succeeded]), retryDelayMs: 200 });
+    expect(waits).toEqual([200]);
+  });
+
+  it.each([
+    ['past its deadline', 4_000, 4_000],
+    ['for long', 5_001, 60_000],
+  ])('defers its request when it is asked to wait %s: nothing was done (G5, T67)', async (_name, ms, dueInMs) => {
+    const reply = await serve(depsWith([busy(ms)]), { completeBy: addMs(startOfTime, dueInMs) });
+    expect(agentReplySchema.parse(reply)).toMatchObject({ outcome: 'deferred', retryAfterMs: ms });
+    expect(reply?.uncertain).toBeUndefined();
+    expect(calls).toHaveLength(1);
+    expect(waits).toEqual([]);
+  });
+
+  it('defers its request when its allowance is used up (R50)', async () => {
+    expect(await serve(depsWith([busy()]), { callAllowance: 2 })).toMatchObject({ outcome: 'deferred' });
+    expect(calls).toHaveLength(2);
+  });
+
+  it('says nothing when another call of the request has had no answer (G5)', async () => {
+    expect(await serve(depsWith([unknown, busy()]))).toBeUndefined();
+  });
+
+  it('leaves its circuit closed: the remote service is there (R119)', async () => {
+    const breaker = createCircuitBreaker(clock, { failureThreshold: 1, openMs: 60_000 });
+    await serve({ ...depsWith([busy()]), breaker });
+    expect(breaker.tryPass()).toEqual({ kind: 'pass' });
+  });
+
+  it('waits before a further call also when it has had no definite answer, if it is asked to', async () => {
+    await serve(depsWith([{ kind: 'unknown', cause: 'Http503', retryAfterMs: 900 }, succeeded]));
+    expect(waits).toEqual([900]);
+  });
+});
+
 describe('an agent whose circuit is open', () => {
   function open(): AgentDeps {
     const breaker = createCircuitBreaker(clock, { failureThreshold: 1, openMs: 1_000 });
@@ -218,8 +291,9 @@ describe('an agent whose circuit is open', () => {
     expect(calls).toEqual([]);
   });
 
-  it('says nothing when an earlier delivery may have called (G5, U1)', async () => {
-    expect(await serve(open(), {}, false)).toBeUndefined();
+  it('defers a request that was delivered before, and says that the earlier delivery may have called (G6, U1)', async () => {
+    expect((await serve(open()))?.uncertain).toBeUndefined();
+    expect(await serve(open(), {}, true)).toMatchObject({ outcome: 'deferred', uncertain: true });
   });
 
   it('is not what a definite no leads to: the remote service is well (R119)', async () => {
@@ -273,12 +347,15 @@ describe('the circuit breaker', () => {
   });
 });
 
+function messageDeps(outcomes: readonly RemoteOutcome[]): MessageDeps & { readonly sender: RecordingSender } {
+  return { ...depsWith(outcomes), sender: createRecordingSender(), answered: createRecentMap(10) };
+}
+
 describe('serveMessage', () => {
   it('sends the reply to the agent’s own queue under the request’s id, so that a repeat is dropped (T25, R96)', async () => {
-    const sender = createRecordingSender();
-    for (const deliveryCount of [1, 2]) {
-      await serveMessage(paymentAgent, { body: request, deliveryCount }, { ...depsWith([succeeded]), sender });
-    }
+    const deps = messageDeps([succeeded]);
+    const { sender } = deps;
+    for (const deliveryCount of [1, 2]) await serveMessage(paymentAgent, { body: request, deliveryCount }, deps);
     expect(sender.queued('payment-replies')).toHaveLength(1);
     expect(sender.sent[0]).toMatchObject({
       messageId: 'A-1.2.payment',
@@ -288,27 +365,49 @@ describe('serveMessage', () => {
   });
 
   it('sends nothing when there is nothing definite to say', async () => {
-    const sender = createRecordingSender();
-    const message = { body: request, deliveryCount: 1 };
-    expect(await serveMessage(paymentAgent, message, { ...depsWith([unknown]), sender })).toBeUndefined();
-    expect(sender.sent).toEqual([]);
+    const deps = messageDeps([unknown]);
+    expect(await serveMessage(paymentAgent, { body: request, deliveryCount: 1 }, deps)).toBeUndefined();
+    expect(deps.sender.sent).toEqual([]);
+  });
+
+  it.each([
+    ['a refusal', [refused, succeeded], 'refused'],
+    ['a deferral', [{ kind: 'busy', retryAfterMs: 60_000 }, succeeded], 'deferred'],
+  ] as const)(
+    'gives a request that comes again the same answer, so that %s stays true',
+    async (_name, outcomes, outcome) => {
+      const deps = messageDeps(outcomes);
+      for (const deliveryCount of [1, 2]) await serveMessage(paymentAgent, { body: request, deliveryCount }, deps);
+      expect(calls).toHaveLength(1);
+      expect(deps.sender.sent.map(({ body }) => body)).toMatchObject([{ outcome }, { outcome }]);
+    },
+  );
+
+  it('serves a request that comes again after silence, and one with another token', async () => {
+    const deps = messageDeps([unknown, succeeded, refused]);
+    const once = { ...request, callAllowance: 1 };
+    const other = { ...once, replyToken: '3f0e8a52-9c5b-5d3a-9a53-0b6c4e8f1a22' };
+    for (const body of [once, once, other]) await serveMessage(paymentAgent, { body, deliveryCount: 2 }, deps);
+    expect(calls).toHaveLength(3);
+    expect(deps.sender.sent.map(({ body }) => body)).toMatchObject([{ outcome: 'succeeded' }, { outcome: 'refused' }]);
   });
 
   it('refuses what is no request, without a call', async () => {
-    const deps = { ...depsWith([succeeded]), sender: createRecordingSender() };
+    const deps = messageDeps([succeeded]);
     const message = { body: { ...request, fencingToken: 0 }, deliveryCount: 1 };
     expect(await serveMessage(paymentAgent, message, deps)).toMatchObject({ reason: 'InvalidRequest' });
     expect(calls).toEqual([]);
   });
 
-  it('does not defer a request that was delivered before (G5)', async () => {
-    const breaker = createCircuitBreaker(clock, { failureThreshold: 1, openMs: 1_000 });
-    breaker.report(false);
-    const sender = createRecordingSender();
-    const deps = { ...depsWith([succeeded]), sender, breaker };
-    await serveMessage(paymentAgent, { body: request, deliveryCount: 2 }, deps);
-    expect(sender.sent).toEqual([]);
-    await serveMessage(paymentAgent, { body: request, deliveryCount: 1 }, deps);
-    expect(sender.sent[0]?.body).toMatchObject({ outcome: 'deferred' });
+  it.each([
+    [1, undefined],
+    [2, true],
+    [NaN, true],
+  ])('calls the refusal of delivery %d uncertain: %s (G6)', async (deliveryCount, uncertain) => {
+    const deps = messageDeps([refused]);
+    await serveMessage(paymentAgent, { body: request, deliveryCount }, deps);
+    const [reply] = deps.sender.sent.map(({ body }) => agentReplySchema.parse(body));
+    expect(reply).toMatchObject({ outcome: 'refused' });
+    expect(reply?.uncertain).toBe(uncertain);
   });
 });

@@ -61,7 +61,7 @@ describe('a remote service over HTTP', () => {
     [409, '{"code":"StaleToken"}', { kind: 'fenced' }],
     [409, '', { kind: 'fenced' }],
     [408, '{}', { kind: 'unknown', cause: 'Http408' }],
-    [429, '{}', { kind: 'unknown', cause: 'Http429' }],
+    [429, '{}', { kind: 'busy' }],
     [500, '{"code":"x"}', { kind: 'unknown', cause: 'Http500' }],
     [503, '{}', { kind: 'unknown', cause: 'Http503' }],
   ])('that answers %d with %j is understood (T23)', async (status, text, outcome) => {
@@ -89,6 +89,24 @@ describe('a remote service over HTTP', () => {
       }
     },
   );
+
+  it.each([
+    ['7', 7_000],
+    ['0', 0],
+    ['999999', 86_400_000],
+    ['Mon, 05 Jan 2026 09:00:30 GMT', 30_000],
+    ['Mon, 05 Jan 2026 08:59:00 GMT', 0],
+    ['soon', undefined],
+  ])('that asks for a wait of %j is understood (R22)', async (text, retryAfterMs) => {
+    for (const status of [429, 503]) {
+      answer = (_request, response) => {
+        response.writeHead(status, { 'retry-after': text, date: 'Mon, 05 Jan 2026 09:00:00 GMT' }).end();
+      };
+      const outcome = await callIt();
+      expect(outcome.kind).toBe(status === 429 ? 'busy' : 'unknown');
+      expect('retryAfterMs' in outcome ? outcome.retryAfterMs : undefined).toBe(retryAfterMs);
+    }
+  });
 
   it('that answers 204 has said nothing definite', async () => {
     answer = (_request, response) => response.writeHead(204).end();

@@ -182,6 +182,31 @@ describe('a refusal', () => {
   });
 });
 
+describe('an uncertain answer', () => {
+  const uncertain = (outcome: 'refused' | 'failed' | 'deferred'): StateRecord => {
+    const record = running();
+    return advanced(record, { ...replyTo(record, outcome), uncertain: true });
+  };
+
+  it('that refuses does not prove that nothing was done: the step is undone, and the order is refused (A4, T71)', () => {
+    const record = uncertain('refused');
+    expect(record.processState).toBe('Compensating');
+    expect(record.steps[0]?.state).toBe('Refused');
+    expect(record.compensation[0]).toMatchObject({ state: 'Recorded', uncertain: true });
+  });
+
+  it('that fails leaves the step to be undone (A4)', () => {
+    expect(uncertain('failed').compensation[0]).toMatchObject({ state: 'Recorded' });
+  });
+
+  it('that defers keeps the step marked, so that a later refusal has it undone too (A4)', () => {
+    const again = advanced(claimed({ ...uncertain('deferred'), notBefore: startOfTime }));
+    const record = advanced(again, replyTo(again, 'refused'));
+    expect(record.processState).toBe('Compensating');
+    expect(record.compensation).toMatchObject([{ state: 'Recorded', uncertain: true }]);
+  });
+});
+
 describe('a second attempt', () => {
   it('keeps what is completed and repeats only the step that was lost (T84, R103)', () => {
     const record = secondAttempt(advanced(running(), { outcome: 'succeeded' }));
@@ -210,6 +235,23 @@ describe('a deferral', () => {
     const second = advanced(running(), { outcome: 'succeeded' });
     const record = advanced(second, { outcome: 'deferred', result: undefined });
     expect(record.budget.spent).toBe(running().budget.spent);
+  });
+
+  it('proves that its request has done nothing: a later refusal is believed (A4)', () => {
+    const again = advanced(claimed({ ...deferred(), notBefore: startOfTime }));
+    expect(again.compensation).toMatchObject([{ seq: 1, stepId: 'payment', uncertain: false }]);
+    expect(advanced(again, replyTo(again, 'refused'))).toMatchObject({
+      processState: 'Compensated',
+      compensation: [{ state: 'Skipped' }],
+    });
+  });
+
+  it('proves nothing of an earlier request of unknown outcome (U1, A4)', () => {
+    const second = secondAttempt(running());
+    const waiting = advanced(second, { outcome: 'deferred', result: undefined });
+    expect(waiting.compensation).toMatchObject([{ state: 'Recorded', uncertain: true }]);
+    const third = advanced(claimed({ ...waiting, notBefore: startOfTime }));
+    expect(advanced(third, replyTo(third, 'refused')).processState).toBe('Compensating');
   });
 
   it('is bounded by the lifetime of the order (T68)', () => {

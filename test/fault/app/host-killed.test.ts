@@ -50,8 +50,25 @@ describe('a host killed with SIGKILL and started again', () => {
       await expectProcessed(app, orderId, { patience: soon });
     }
     await expectFailed(app, 'in-undo', { as: 'Compensated', reason: 'Refused', patience: soon });
-    expect(app.remote.done('in-undo')).toEqual(['payment/charges', 'payment/refunds']);
+    expect(app.remote.done('in-undo')).toEqual(['payment/charges', 'inventory/releases', 'payment/refunds']);
   }, 60_000);
+
+  it.each(['payment', 'inventory'])(
+    'believes no refusal of %s that comes after a call of the dead host (A4, T71)',
+    async (service) => {
+      const orderId = `refused-later-${service}`;
+      app.remote.script({ orderId, service, disturbance: 'silenceAfterEffect', times: 1 });
+      await submit(app, orderId);
+      await eventually(() => {
+        expect(app.remote.effects(orderId)).toMatchObject({ [`${orderId}.${service}`]: 1 });
+      });
+      const operation = service === 'payment' ? 'charges' : 'reservations';
+      app.remote.script({ orderId, service, operation, disturbance: { status: 422, code: 'Declined' } });
+      await restart();
+      await expectFailed(app, orderId, { as: 'Compensated', reason: 'Refused', patience: soon });
+    },
+    60_000,
+  );
 
   it('loses and repeats nothing when it dies in the middle of a rush of orders (C75)', async () => {
     const orderIds = Array.from({ length: 20 }, (_, index) => `rush-${index}`);

@@ -6,6 +6,8 @@ import { createHttpRemoteService } from '../../../functions/agents/http-remote-s
 import { paymentAgent } from '../../../functions/agents/payment-agent.js';
 import { serveMessage } from '../../../functions/agents/serve-message.js';
 import type { AgentDeps } from '../../../functions/agents/agent.js';
+import { createRecentMap } from '../../../functions/azure/recent-map.js';
+import type { AgentReply } from '../../../functions/contracts/agent-reply.js';
 import { addMs, toTimestamp } from '../../../functions/contracts/timestamp.js';
 import type { StateRecord } from '../../../functions/state/state-record.js';
 import { countDeadLetters, violations } from '../../support/matrix-invariants.js';
@@ -156,12 +158,13 @@ describe('with an agent of its own', () => {
     const send = async (_queue: string, { body, messageId }: { body: unknown; messageId: string }): Promise<void> => {
       await sender.sendMessages({ body, messageId });
     };
+    const answered = createRecentMap<AgentReply>(100);
     play(async (hands) => {
       await before(hands);
       await serveMessage(
         paymentAgent,
         { body: hands.body, deliveryCount: 1 },
-        { ...kit(clockErrorMs), sender: { send } },
+        { ...kit(clockErrorMs), sender: { send }, answered },
       );
     });
   }
