@@ -244,6 +244,7 @@ export function agentDeps(context: InvocationContext, remote: RemoteSetting): Ag
     telemetry: createTelemetry(context),
     retryDelayMs: config.AGENT_RETRY_DELAY_MS,
     random: Math.random,
+    wait: delay,
   };
 }
 

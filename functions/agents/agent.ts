@@ -10,7 +10,6 @@
  * G6 A refusal, a failure or a deferral proves nothing about an earlier call or delivery whose end is unknown: such an answer
  *    says that it is uncertain (T71).
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { maxReplyMessageLength, maxResultTextLength } from '../contracts/agent-reply.js';
 import type { AgentReply } from '../contracts/agent-reply.js';
 import type { AgentRequest } from '../contracts/agent-request.js';
@@ -35,6 +34,8 @@ export interface AgentDeps {
   readonly retryDelayMs: number;
   /** 0 to 1; seeded in tests. */
   readonly random: () => number;
+  /** Waits so many milliseconds. */
+  readonly wait: (ms: number) => Promise<unknown>;
 }
 
 /** One delivery of a request. */
@@ -114,7 +115,7 @@ async function waitForNextCall(
   const askedMs = 'retryAfterMs' in last ? (last.retryAfterMs ?? 0) : 0;
   const waitMs = Math.max(deps.retryDelayMs * (1 + deps.random()), askedMs);
   if (askedMs > maxWaitMs || waitMs >= msBetween(deps.clock.now(), completeBy)) return false;
-  await delay(waitMs);
+  await deps.wait(waitMs);
   return true;
 }
 

@@ -149,6 +149,7 @@ describe('with an agent of its own', () => {
       telemetry: { event: () => undefined, alert: () => undefined },
       retryDelayMs: 10,
       random: () => 0.5,
+      wait: delay,
     };
   }
 
