@@ -117,7 +117,7 @@ async function drainByMany(orders: number, starters: number): Promise<void> {
     const isOver = async (): Promise<boolean> => (await records.count('Pending')) === 0;
     const lane = async (own: OrderRecords): Promise<void> => {
       const deps = depsOf(stack, own, bus);
-      while (!(await isOver())) runs.push(await startPending(1_000, deps));
+      while (!(await isOver())) runs.push(await startPending(1_000, { ...deps, debt: { toNormal: 0 } }));
     };
     await Promise.all(clients.map(lane));
     for (const { client } of clients) client.dispose();
@@ -137,7 +137,6 @@ function depsOf(stack: Stack, { client }: OrderRecords, bus: ServiceBusClient): 
     sender: createQueueSender(() => bus),
     orchestrations: orchestrationsOf(stack),
     random: Math.random,
-    debt: { toNormal: 0 },
     clock: { now: () => new Date().toISOString() },
     telemetry: { event: () => undefined, alert: () => undefined },
     policy: {

@@ -10,6 +10,7 @@ import { createHttpRemoteService } from './agents/http-remote-service.js';
 import type { AgentDeps } from './agents/agent.js';
 import { createDatabase, createServiceBusClient, sendSmallFramesAtOnce } from './azure/clients.js';
 import { createCosmosAdmissionStore } from './azure/cosmos-admission-store.js';
+import { createCosmosJobMemory } from './azure/cosmos-job-memory.js';
 import { createCosmosDemoLedger } from './azure/cosmos-demo-ledger.js';
 import { createCosmosOrdersDatabase } from './azure/cosmos-orders-database.js';
 import { createCosmosStateStore } from './azure/cosmos-state-store.js';
@@ -42,6 +43,7 @@ import type { Workflow } from './state/order-workflow.js';
 import type {
   AdmissionStore,
   Clock,
+  JobMemory,
   MessageRejector,
   OrdersDatabase,
   QueueSender,
@@ -53,7 +55,6 @@ import type { TransitionDeps } from './status/apply-transition.js';
 import { createAdmissionGate } from './submit/admission-gate.js';
 import type { AdmissionGate } from './submit/admission-gate.js';
 import type { SubmitDeps } from './submit/submit-order.js';
-import { createSupervisorMemory } from './supervisor/supervisor-run.js';
 import type { SupervisorDeps } from './supervisor/supervisor-run.js';
 import { createTelemetry } from './telemetry/telemetry.js';
 
@@ -71,6 +72,7 @@ export interface Services {
   readonly ledger: LedgerStore;
   readonly admission: AdmissionStore;
   readonly gate: AdmissionGate;
+  readonly jobs: JobMemory;
   /** One circuit a remote service, shared by all invocations of the process. */
   readonly breakers: Readonly<Record<RemoteSetting, CircuitBreaker>>;
   /** What the queue agents of the process have answered lately. */
@@ -84,11 +86,6 @@ export const clock: Clock = { now: () => toTimestamp(new Date()) };
 const rememberedAnswers = 1_000;
 
 let built: Services | undefined;
-
-/** What this process's runs of the starter owe to normal priority. */
-const debt: StarterDeps['debt'] = { toNormal: 0 };
-
-const supervisorMemory = createSupervisorMemory();
 
 /** The services of this process. */
 export function services(): Services {
@@ -114,6 +111,7 @@ function buildServices(config: Config): Services {
     rejector: createMessageRejector(sender),
     ledger: createCosmosDemoLedger(database),
     admission,
+    jobs: createCosmosJobMemory(database),
     gate: createAdmissionGate({ store: admission, clock }, { maxInFlight, refreshMs }),
     breakers: {
       PAYMENT_URL: createCircuitBreaker(clock, breaker),
@@ -143,7 +141,6 @@ export function starterDeps(context: InvocationContext): StarterDeps {
     ...transitionDeps(context),
     orchestrations: createDurableOrchestrations(context, durableNames.orchestrator),
     random: Math.random,
-    debt,
     policy: {
       claimLeaseMs: config.CLAIM_LEASE_MS,
       releaseBackoffMs: config.RELEASE_BACKOFF_MS,
@@ -191,7 +188,8 @@ export function submitDeps(context: InvocationContext): SubmitDeps {
 /** What the history purge needs. */
 export function purgeDeps(context: InvocationContext): PurgeDeps {
   const orchestrations = createDurableOrchestrations(context, durableNames.orchestrator);
-  return { ...transitionDeps(context), orchestrations, retentionDays: services().config.HISTORY_RETENTION_DAYS };
+  const { config, jobs } = services();
+  return { ...transitionDeps(context), orchestrations, jobs, retentionDays: config.HISTORY_RETENTION_DAYS };
 }
 
 /** What advance needs. */
@@ -214,7 +212,7 @@ export function supervisorDeps(context: InvocationContext): SupervisorDeps {
   return {
     ...transitionDeps(context),
     ...(index === undefined ? {} : { index }),
-    memory: supervisorMemory,
+    jobs: services().jobs,
     random: Math.random,
     policy: {
       maxFailures: config.MAX_FAILURES,

@@ -6,6 +6,7 @@
  * C2 The remembered versions are a hint: a stale one costs a conflict and a read, nothing more.
  */
 import type { Container, Database, SqlQuerySpec } from '@azure/cosmos';
+import { toTimestamp } from '../contracts/timestamp.js';
 import type { Timestamp } from '../contracts/timestamp.js';
 import { PermanentError } from '../state/errors.js';
 import { readStateRecord } from '../state/read-record.js';
@@ -16,10 +17,10 @@ import type { ProcessState, StateRecord } from '../state/state-record.js';
 import { cosmosError, statusCodeOf } from './errors.js';
 import { createRecentMap } from './recent-map.js';
 import {
+  changedQuery,
   countQuery,
   expiredQuery,
   pendingQuery,
-  suspiciousQuery,
   unsentQuery,
   withoutDeadlineQuery,
 } from './state-queries.js';
@@ -83,7 +84,7 @@ export function createCosmosStateStore(
     pageExpired: (query) => noted(pages(container, expiredQuery(query), { ...query, orderedBy: 'completeBy' })),
     pageWithoutDeadline: (state, unchangedSince, pageSize) =>
       pages(container, withoutDeadlineQuery(state, unchangedSince), { pageSize }),
-    pageSuspicious: (pageSize) => pages(container, suspiciousQuery(), { pageSize }),
+    pageChanged: (since, pageSize) => pages(container, changedQuery(since), { pageSize, orderedBy: '_ts' }),
     pageUnsent: (query) => pages(container, unsentQuery(terminalStates, query), { ...query, orderedBy: 'outboxSince' }),
   };
 }
@@ -140,7 +141,7 @@ async function countRecords(container: Container, state: ProcessState): Promise<
 interface Paging {
   readonly pageSize: number;
   /** The time by which the documents come, if they come in an order that a later scan may go on in. */
-  readonly orderedBy?: 'completeBy' | 'outboxSince';
+  readonly orderedBy?: 'completeBy' | 'outboxSince' | '_ts';
 }
 
 /** One iterator for the whole scan: ordered pages over several partitions carry no continuation token. */
@@ -179,6 +180,7 @@ function toPage({ resources = [], requestCharge }: QueryAnswer, orderedBy: Pagin
 function lastTime(documents: readonly unknown[], orderedBy: Paging['orderedBy']): Timestamp | undefined {
   if (orderedBy === undefined) return undefined;
   const time = (documents.at(-1) as Readonly<Record<string, unknown>> | undefined)?.[orderedBy];
+  if (orderedBy === '_ts') return typeof time === 'number' ? toTimestamp(new Date(time * 1000)) : undefined;
   return typeof time === 'string' ? time : undefined;
 }
 

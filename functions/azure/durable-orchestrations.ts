@@ -33,13 +33,17 @@ export function createDurableOrchestrations(context: InvocationContext, orchestr
         return (await exists(instanceId)) ? 'started' : 'refused';
       }
     },
-    purgeFinished: async (startedFrom, startedBefore) => {
-      const { instancesDeleted } = await client.purgeInstanceHistoryBy({
-        createdTimeFrom: new Date(startedFrom),
-        createdTimeTo: new Date(startedBefore),
-        runtimeStatus: finishedStatuses,
-      });
-      return instancesDeleted;
+    purgeFinished: async (startedBefore) => {
+      try {
+        const { instancesDeleted } = await client.purgeInstanceHistoryBy({
+          createdTimeFrom: new Date(0),
+          createdTimeTo: new Date(startedBefore),
+          runtimeStatus: finishedStatuses,
+        });
+        return instancesDeleted;
+      } catch (error) {
+        throw new TransientError('runtime: history not purged', { cause: error });
+      }
     },
     raiseEvent: async (instanceId, eventName, payload) => {
       try {

@@ -6,7 +6,6 @@
 import type { SqlQuerySpec } from '@azure/cosmos';
 import type { ExpiredQuery, PendingQuery, UnsentQuery } from '../state/ports.js';
 import type { Timestamp } from '../contracts/timestamp.js';
-import { processStateSchema, stateSchemaVersion } from '../state/state-record.js';
 import type { ProcessState } from '../state/state-record.js';
 
 const isFree = '(IS_NULL(c.lockedBy) OR NOT IS_DEFINED(c.lockedBy))';
@@ -78,22 +77,10 @@ export function unsentQuery(states: readonly ProcessState[], { since, from }: Un
   };
 }
 
-/**
- * Documents that no other query can find or that it would compare wrongly (C11, C42): an unknown state, a time that is
- * missing where it must be, or in another form than ours. Reads every record, so it runs seldom.
- */
-export function suspiciousQuery(): SqlQuerySpec {
-  const isForeignTime = (path: string): string =>
-    `(NOT IS_NULL(${path}) AND (NOT IS_STRING(${path}) OR LENGTH(${path}) != 24 OR NOT ENDSWITH(${path}, 'Z')))`;
+/** Every document by the time of its last write, in whole seconds: `_ts` is kept and indexed by the service itself. */
+export function changedQuery(since: Timestamp): SqlQuerySpec {
   return {
-    query:
-      'SELECT * FROM c WHERE NOT IS_DEFINED(c.processState) OR NOT ARRAY_CONTAINS(@states, c.processState) ' +
-      `OR NOT IS_DEFINED(c.notBefore) OR IS_NULL(c.notBefore) OR ${isForeignTime('c.notBefore')} ` +
-      `OR ${isForeignTime('c.completeBy')} ` +
-      "OR NOT IS_DEFINED(c.priority) OR NOT ARRAY_CONTAINS(['normal', 'high'], c.priority) OR c.lockedBy = '' OR c.schemaVersion > @schemaVersion",
-    parameters: [
-      { name: '@states', value: [...processStateSchema.options] },
-      { name: '@schemaVersion', value: stateSchemaVersion },
-    ],
+    query: 'SELECT * FROM c WHERE c._ts >= @since ORDER BY c._ts',
+    parameters: [{ name: '@since', value: Math.floor(Date.parse(since) / 1000) }],
   };
 }

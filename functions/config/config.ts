@@ -74,7 +74,9 @@ export const settingsSchema = z.object({
   RECOVERY_SCAN_EVERY_MINUTES: wholeNumber(1, 60).describe(
     'With the recovery index: how often all records are scanned.',
   ),
-  SUPERVISOR_AUDIT_SCHEDULE: schedule.describe('When all records are checked for ones that nothing else finds.'),
+  SUPERVISOR_AUDIT_SCHEDULE: schedule.describe(
+    'When the audit reads the records that have changed, at most SUPERVISOR_MAX_RU_PER_RUN in a run.',
+  ),
   RETRY_BACKOFF_MS: milliseconds(100, 24 * hour).describe('Wait before the second attempt; doubles with each failure.'),
   RETRY_MAX_BACKOFF_MS: milliseconds(100, 24 * hour).describe('Longest wait between attempts.'),
   START_BY_MS: milliseconds(1_000, 24 * hour).describe('How long a waiting order may wait before that is noticed.'),
@@ -82,7 +84,9 @@ export const settingsSchema = z.object({
     'How long a record is kept after its order has ended well or been undone; longer than any dead letter lives.',
   ),
   HISTORY_RETENTION_DAYS: wholeNumber(1, 3650).describe('How long the runtime keeps finished attempts.'),
-  HISTORY_PURGE_SCHEDULE: schedule.describe('When finished attempts are purged.'),
+  HISTORY_PURGE_SCHEDULE: schedule.describe(
+    'When finished attempts are purged: an hour of them in each call, so at least once an hour.',
+  ),
   PAYMENT_URL: url.describe('Remote service of the payment agent.'),
   INVENTORY_URL: url.describe('Remote service of the inventory agent.'),
   SHIPPING_URL: url.describe('Remote service of the shipping agent.'),

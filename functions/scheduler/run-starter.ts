@@ -1,30 +1,40 @@
-/** One run of the starter: how much may run, then start it, then say so. */
-import { msBetween } from '../contracts/timestamp.js';
-import type { Timestamp } from '../contracts/timestamp.js';
+/** One run of the starter: how much may run, then start it, then report it. */
+import { z } from 'zod';
+import { msBetween, timestampSchema } from '../contracts/timestamp.js';
+import type { JobMemory } from '../state/ports.js';
 import { refreshAdmission } from './refresh-admission.js';
 import type { AdmissionDeps } from './refresh-admission.js';
 import { startPending } from './start-pending.js';
 import type { StarterDeps } from './start-pending.js';
 
-/** When this process last said that it runs. */
-export interface StarterHeartbeat {
-  at: Timestamp | undefined;
+/** What a run of the starter needs. */
+export interface StarterTimerDeps {
+  readonly admission: AdmissionDeps;
+  readonly starter: StarterDeps;
+  readonly jobs: JobMemory;
+  /** How many orders may be in progress. */
+  readonly maxInFlight: number;
 }
 
-/** An idle starter runs each second or ten: it says so only now and then, but its silence is an alert (T7, C52). */
+/** An idle starter runs each second or ten: it reports that only now and then, but its silence is an alert. */
 const heartbeatMs = 60_000;
 
-/** Runs the starter once; `maxInFlight` orders may be in progress. */
-export async function runStarter(
-  { admission, starter, maxInFlight }: { admission: AdmissionDeps; starter: StarterDeps; maxInFlight: number },
-  heartbeat: StarterHeartbeat,
-): Promise<void> {
+const jobName = 'starter';
+
+/** What the starter remembers from run to run, whichever process runs it. */
+const memorySchema = z.object({ reportedAt: timestampSchema.nullable(), owedToNormal: z.number().min(0).lt(1) });
+
+/** Runs the starter once. */
+export async function runStarter({ admission, starter, jobs, maxInFlight }: StarterTimerDeps): Promise<void> {
   const { mode, pending, inFlight } = await refreshAdmission(admission);
-  const run = await startPending(maxInFlight - inFlight, starter);
+  const memory = (await jobs.read(jobName, memorySchema)) ?? { reportedAt: null, owedToNormal: 0 };
+  const debt = { toNormal: memory.owedToNormal };
+  const run = await startPending(maxInFlight - inFlight, { ...starter, debt });
   const now = starter.clock.now();
   const hasNews = run.oldestPendingMs > 0 || mode !== 'open';
-  const isSilent = heartbeat.at === undefined || msBetween(heartbeat.at, now) >= heartbeatMs;
-  if (!hasNews && !isSilent) return;
-  starter.telemetry.event('starter-run', { ...run, admission: mode, pending, inFlight });
-  heartbeat.at = now;
+  const isReportDue = memory.reportedAt === null || msBetween(memory.reportedAt, now) >= heartbeatMs;
+  if (hasNews || isReportDue) starter.telemetry.event('starter-run', { ...run, admission: mode, pending, inFlight });
+  const hasChanged = isReportDue || debt.toNormal !== memory.owedToNormal;
+  if (!hasChanged) return;
+  await jobs.write(jobName, { reportedAt: isReportDue ? now : memory.reportedAt, owedToNormal: debt.toNormal });
 }

@@ -27,7 +27,11 @@ export interface StarterDeps extends TransitionDeps {
   readonly policy: StarterPolicy;
   /** From 0 to 1, as `Math.random`. */
   readonly random: () => number;
-  /** The part of an order, 0 to 1, by which normal priority has had less than its share of this process's runs (R63). */
+}
+
+/** What one run of the starter needs. */
+export interface StarterRunDeps extends StarterDeps {
+  /** The part of an order, 0 to 1, by which normal priority has had less than its share of the runs so far; a run changes it. */
   readonly debt: { toNormal: number };
 }
 
@@ -74,7 +78,7 @@ interface Slice {
  *
  * @param capacity how many new orders the in-flight limit leaves room for
  */
-export async function startPending(capacity: number, deps: StarterDeps): Promise<StarterRun> {
+export async function startPending(capacity: number, deps: StarterRunDeps): Promise<StarterRun> {
   const run = { started: 0, lost: 0, released: 0, failed: 0, oldestPendingMs: 0 };
   for (const slice of slicesOf(capacity, run, deps)) {
     await startSlice(slice, run, deps);
@@ -88,7 +92,7 @@ export async function startPending(capacity: number, deps: StarterDeps): Promise
  * normal orders so that they never starve (R63), then whatever room is left. A share of less than one order is owed until
  * it makes a whole one: else normal orders would get nothing of many runs with little room.
  */
-function* slicesOf(capacity: number, run: StarterRun, { policy, debt }: StarterDeps): Generator<Slice> {
+function* slicesOf(capacity: number, run: StarterRun, { policy, debt }: StarterRunDeps): Generator<Slice> {
   yield { query: { state: 'Compensating' }, limit: policy.maxPerRun };
   const before = run.started;
   const room = Math.max(0, Math.min(capacity, policy.maxPerRun));

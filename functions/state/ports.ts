@@ -1,4 +1,5 @@
 /** The ports through which the roles reach the world. `functions/azure` implements them; contract tests hold for each. */
+import type { ZodType } from 'zod';
 import type { Order } from '../contracts/order.js';
 import type { Timestamp } from '../contracts/timestamp.js';
 import type { Rejection } from '../contracts/rejection.js';
@@ -86,10 +87,23 @@ export interface StateStore {
   pageExpired(query: ExpiredQuery): AsyncIterable<RecordPage>;
   /** Owned records of one state without a completeBy, unchanged since `unchangedSince`, in pages (C2, T1). */
   pageWithoutDeadline(state: ProcessState, unchangedSince: Timestamp, pageSize: number): AsyncIterable<RecordPage>;
-  /** Documents that the other queries may never find: unknown states, foreign times, newer versions (C11, C42). */
-  pageSuspicious(pageSize: number): AsyncIterable<RecordPage>;
+  /**
+   * Every document that was written at `since` or later, in pages, the longest unchanged first. `last` is the time of the
+   * last write, to the second.
+   */
+  pageChanged(since: Timestamp, pageSize: number): AsyncIterable<RecordPage>;
   /** Records in a terminal state with a status that waits, in pages, the longest waiting first. */
   pageUnsent(query: UnsentQuery): AsyncIterable<RecordPage>;
+}
+
+/**
+ * What a recurring job remembers from run to run, whichever process runs it. If it is lost, the job starts from the
+ * beginning. Throws {@link TransientError} when the store can't answer now.
+ */
+export interface JobMemory {
+  /** What the job remembers; `undefined` if nothing, or nothing of this form. */
+  read<Memory>(job: string, form: ZodType<Memory>): Promise<Memory | undefined>;
+  write(job: string, memory: object): Promise<void>;
 }
 
 /** Which orders may have expired, by the time of their deadline: derived, possibly incomplete or outdated (R108, T69). */
@@ -156,8 +170,8 @@ export interface Orchestrations {
   ): Promise<'started' | 'refused'>;
   /** Whether the runtime knows the instance, running or finished. */
   exists(instanceId: string): Promise<boolean>;
-  /** Forgets finished instances that were started in this time; answers how many. */
-  purgeFinished(startedFrom: Timestamp, startedBefore: Timestamp): Promise<number>;
+  /** Forgets finished instances that were started before this time. Returns how many; throws {@link TransientError}. */
+  purgeFinished(startedBefore: Timestamp): Promise<number>;
   /** Hands an event to a running instance; `unknown` when the runtime knows no such instance. */
   raiseEvent(instanceId: string, eventName: string, payload: unknown): Promise<'raised' | 'unknown'>;
 }

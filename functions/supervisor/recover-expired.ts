@@ -11,6 +11,7 @@
  * V5 No part of a run ends the run: a page or a part that fails is counted and reported, the other parts still happen, and
  *    the run always reports itself.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { addMs, msBetween } from '../contracts/timestamp.js';
 import type { Timestamp } from '../contracts/timestamp.js';
 import { recover } from '../state/attempt-transitions.js';
@@ -21,8 +22,9 @@ import type { ProcessState, StateRecord } from '../state/state-record.js';
 import { alertOnce } from '../status/alert-once.js';
 import { applyTransition } from '../status/apply-transition.js';
 import { noteWaiting } from './note-waiting.js';
+import { emptyMemory, keepMemory, recallMemory } from './supervisor-memory.js';
 import { countPage, guardedSweep, metered, newRun } from './supervisor-run.js';
-import type { SupervisorDeps, SupervisorPolicy, SupervisorRun } from './supervisor-run.js';
+import type { SupervisorDeps, SupervisorPolicy, SupervisorRun, SweepDeps } from './supervisor-run.js';
 import { sweepOutboxes } from './sweep-outboxes.js';
 
 const minuteMs = 60_000;
@@ -38,14 +40,19 @@ const windowShare = 0.75;
 /** One run of the supervisor. */
 export async function recoverExpired(given: SupervisorDeps): Promise<SupervisorRun> {
   const run = newRun();
-  const deps = { ...given, store: metered(given.store, run) };
-  const sweep = (name: string, work: () => Promise<void>): Promise<unknown> =>
-    guardedSweep(name, { run, telemetry: deps.telemetry }, work); // V5
+  const { jobs, telemetry } = given;
+  const sweep = <Result>(name: string, work: () => Promise<Result>): Promise<Result | 'failed'> =>
+    guardedSweep(name, { run, telemetry }, work); // V5
+  const recalled = await sweep('recall', () => recallMemory(jobs));
+  const memory = recalled === 'failed' ? emptyMemory() : recalled;
+  const before = structuredClone(memory);
+  const deps = { ...given, store: metered(given.store, run), memory };
   await sweep('index', () => recoverIndexed(run, deps));
   if (isScanDue(deps)) await scanAll(run, deps);
   await sweep('statuses', () => sweepOutboxes(run, deps));
   await sweep('waiting', () => noteWaiting(run, deps));
-  deps.telemetry.event('supervisor-run', { ...run });
+  if (!isDeepStrictEqual(memory, before)) await sweep('remember', () => keepMemory(memory, jobs));
+  telemetry.event('supervisor-run', { ...run });
   return run;
 }
 
@@ -70,17 +77,17 @@ function isExpired({ lockedBy, completeBy }: StateRecord, until: Timestamp): boo
   return lockedBy !== null && completeBy !== null && completeBy < until;
 }
 
-function isScanDue({ index, memory, clock, policy }: SupervisorDeps): boolean {
-  if (index === undefined || memory.scannedAt === undefined) return true;
+function isScanDue({ index, memory, clock, policy }: SweepDeps): boolean {
+  if (index === undefined || memory.scannedAt === null) return true;
   return msBetween(memory.scannedAt, clock.now()) >= policy.scanEveryMinutes * minuteMs;
 }
 
 /** The window, then all that is older, then what is left of the window (V3). */
-async function scanAll(run: SupervisorRun, deps: SupervisorDeps): Promise<void> {
+async function scanAll(run: SupervisorRun, deps: SweepDeps): Promise<void> {
   const isWindowDone = await lookThrough(windowScans(deps), run, deps, windowShare);
   const isRestDone = await lookThrough(olderScans(deps), run, deps);
   const isDone = isRestDone && (isWindowDone || (await lookThrough(windowScans(deps), run, deps)));
-  if (isDone) deps.memory.scannedAt = deps.clock.now();
+  if (isDone && deps.index !== undefined) deps.memory.scannedAt = deps.clock.now();
 }
 
 /** Pages to look through. */
@@ -101,7 +108,7 @@ function* windowScans({ store, clock, policy }: SupervisorDeps): Generator<Scan>
 }
 
 /** What expired before the window began, and what has no deadline at all. */
-function* olderScans({ store, clock, policy, memory }: SupervisorDeps): Generator<Scan> {
+function* olderScans({ store, clock, policy, memory }: SweepDeps): Generator<Scan> {
   const { pageSize, startByMs } = policy;
   const window = windowOf(clock.now(), policy);
   for (const state of supervisedStates) {
@@ -125,12 +132,7 @@ function windowOf(
 }
 
 /** Recovers what the scans bring; false if a scan failed, or the share of the run was spent before their end (V1, V5). */
-async function lookThrough(
-  scans: Iterable<Scan>,
-  run: SupervisorRun,
-  deps: SupervisorDeps,
-  share = 1,
-): Promise<boolean> {
+async function lookThrough(scans: Iterable<Scan>, run: SupervisorRun, deps: SweepDeps, share = 1): Promise<boolean> {
   let isComplete = true;
   for (const scan of scans) {
     const outcome = await guardedSweep(scan.name, { run, telemetry: deps.telemetry }, () =>
@@ -145,7 +147,7 @@ async function lookThrough(
 /** Recovers what one scan brings. `full`: the share of the run was spent before its end. */
 async function followScan(
   { name, pages, isResumed }: Scan,
-  { run, deps, share }: { readonly run: SupervisorRun; readonly deps: SupervisorDeps; readonly share: number },
+  { run, deps, share }: { readonly run: SupervisorRun; readonly deps: SweepDeps; readonly share: number },
 ): Promise<'done' | 'full'> {
   const { stoppedAt } = deps.memory;
   for await (const page of pages) {

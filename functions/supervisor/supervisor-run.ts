@@ -1,31 +1,23 @@
 /** What a run of the supervisor needs, what it may spend and what it has done; the parts of a run share it. */
-import type { Timestamp } from '../contracts/timestamp.js';
 import type { RecoveryPolicy } from '../state/attempt-transitions.js';
-import type { RecordPage, RecoveryIndex, StateStore, Telemetry } from '../state/ports.js';
+import type { JobMemory, RecordPage, RecoveryIndex, StateStore, Telemetry } from '../state/ports.js';
 import { alertUnreadable } from '../status/alert-unreadable.js';
 import type { TransitionDeps } from '../status/apply-transition.js';
+import type { SupervisorMemory } from './supervisor-memory.js';
 
 /** What the supervisor needs. */
 export interface SupervisorDeps extends TransitionDeps {
   readonly policy: SupervisorPolicy;
   /** Where to look first, if the option is on. */
   readonly index?: RecoveryIndex;
-  readonly memory: SupervisorMemory;
+  readonly jobs: JobMemory;
   /** 0 to 1; seeded in tests. */
   readonly random: () => number;
 }
 
-/** What a process remembers from run to run. When it is lost, a run starts from the beginning. */
-export interface SupervisorMemory {
-  /** When all records were last scanned to the end; matters only with an index. */
-  scannedAt: Timestamp | undefined;
-  /** Where a scan, by its name, stopped for want of room: the next run goes on there. */
-  readonly stoppedAt: Map<string, Timestamp>;
-}
-
-/** The memory of a process that has just started. */
-export function createSupervisorMemory(): SupervisorMemory {
-  return { scannedAt: undefined, stoppedAt: new Map() };
+/** What the parts of one run need. */
+export interface SweepDeps extends SupervisorDeps {
+  readonly memory: SupervisorMemory;
 }
 
 /** Settings of the supervisor; times in milliseconds. */

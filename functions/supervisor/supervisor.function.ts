@@ -16,8 +16,7 @@ app.timer('supervisor', {
 app.timer('supervisor-audit', {
   schedule: '%SUPERVISOR_AUDIT_SCHEDULE%',
   handler: async (_timer, context) => {
-    const deps = supervisorDeps(context);
-    await auditRecords(deps, deps.policy);
+    await auditRecords(supervisorDeps(context));
   },
 });
 

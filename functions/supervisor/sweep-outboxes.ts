@@ -2,7 +2,7 @@
 import { addMs } from '../contracts/timestamp.js';
 import { sweepOutbox } from '../status/apply-transition.js';
 import { countPage, guardedSweep } from './supervisor-run.js';
-import type { SupervisorDeps, SupervisorRun } from './supervisor-run.js';
+import type { SupervisorRun, SweepDeps } from './supervisor-run.js';
 
 const scanName = 'unsent';
 
@@ -11,7 +11,7 @@ const scanName = 'unsent';
  * passed over for the rest of the run; when passing it over costs all that a run may, the next one goes on behind it (T55, T60).
  * An order whose outbox cannot be written does not keep the others from it.
  */
-export async function sweepOutboxes(run: SupervisorRun, deps: SupervisorDeps): Promise<void> {
+export async function sweepOutboxes(run: SupervisorRun, deps: SweepDeps): Promise<void> {
   const { policy, store, clock, memory } = deps;
   const from = memory.stoppedAt.get(scanName);
   const since = addMs(clock.now(), -policy.graceMs);

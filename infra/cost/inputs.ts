@@ -34,11 +34,15 @@ export const countsSchema = z.object({
   perOrder: z.object({
     serviceBusOperations: amount,
     requestUnits: amount,
+    /** The audit reads each record once after its last change, a page at a time. */
+    auditRequestUnits: amount,
     executions: amount,
     storageTransactions: amount,
     logKilobytes: amount,
     storedKilobytes: amount,
   }),
+  /** What a run of these timers costs that finds nothing to do. */
+  requestUnitsPerRun: z.object({ starter: amount, supervisor: amount, audit: amount }),
 });
 
 export type Prices = z.infer<typeof pricesSchema>;

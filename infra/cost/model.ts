@@ -24,6 +24,7 @@ const million = 1e6;
 const withoutSteps: PerOrder = {
   serviceBusOperations: 6,
   requestUnits: 30,
+  auditRequestUnits: 0.3,
   executions: 4,
   storageTransactions: 15,
   logKilobytes: 5,
@@ -51,6 +52,7 @@ export function monthlyCost(question: Question, counts: Counts, prices: Prices):
   return [
     serviceBusLine(question, perOrder, prices),
     cosmosLine(question, perOrder, prices),
+    ...idleQueriesLine(question, counts, prices),
     executionsLine(question, perOrder, prices),
     computeLine(question, perOrder, prices),
     timersLine(question, prices),
@@ -97,9 +99,20 @@ function cosmosLine(question: Question, perOrder: PerOrder, prices: Prices): Cos
     };
   }
   const { perMillionRequestUnits, gigabyteMonth } = prices.cosmosServerless;
-  const requestUnits = orders * perOrder.requestUnits;
+  const requestUnits = orders * (perOrder.requestUnits + perOrder.auditRequestUnits);
   const cost = (requestUnits / million) * perMillionRequestUnits + gigabytes * gigabyteMonth;
   return exactly('Cosmos DB serverless', `${millions(requestUnits)} RU, ${gigabytes.toFixed(1)} GB`, cost);
+}
+
+// K2. With autoscale these request units are part of what is bought anyway.
+function idleQueriesLine(question: Question, { requestUnitsPerRun }: Counts, prices: Prices): readonly CostLine[] {
+  if (question.autoscaleRequestUnits > 0) return [];
+  const requestUnits =
+    (monthSeconds / question.starterSeconds) * requestUnitsPerRun.starter +
+    (monthSeconds / question.supervisorSeconds) * requestUnitsPerRun.supervisor +
+    monthHours * requestUnitsPerRun.audit;
+  const cost = (requestUnits / million) * prices.cosmosServerless.perMillionRequestUnits;
+  return [exactly('Timers: queries', `${millions(requestUnits)} RU`, cost)];
 }
 
 function executionsLine({ orders }: Question, perOrder: PerOrder, { functionsFlex }: Prices): CostLine {
@@ -125,7 +138,7 @@ function timersLine(question: Question, { functionsFlex }: Prices): CostLine {
   const seconds = runs * functionsFlex.minimumExecutionSeconds;
   const compute = seconds * (question.memoryMegabytes / 1024) * functionsFlex.gigabyteSecond;
   return exactly(
-    'Starter and supervisor',
+    'Timers: executions',
     `${millions(runs)} runs`,
     compute + (runs / million) * functionsFlex.perMillionExecutions,
   );

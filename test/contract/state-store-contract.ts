@@ -17,6 +17,8 @@ export interface StoreUnderTest {
   readonly close: () => Promise<void>;
 }
 
+const beginning = '1970-01-01T00:00:00.000Z';
+
 const later = (ms: number): string => addMs(startOfTime, ms);
 
 /** Records and documents of one test under ids of its own. */
@@ -260,7 +262,7 @@ export function stateStoreContract(name: string, open: () => Promise<StoreUnderT
       expect(await idsIn(store().pageUnsent(goingOn), isOurs)).toEqual([idOf('waiting')]);
     });
 
-    it('pages documents that nothing else ever finds (C11, C12, C42, C61)', async () => {
+    it('pages every document by its last change, also those that nothing else ever finds (C11, C12, C42, C61)', async () => {
       const { idOf, isOurs } = newFamily();
       const strange: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
         lower: { processState: 'processing' },
@@ -274,9 +276,22 @@ export function stateStoreContract(name: string, open: () => Promise<StoreUnderT
       };
       for (const [name, fields] of Object.entries(strange)) await put(stored(idOf(name), fields));
       await put(stored(idOf('good')));
-      const pages = await pagesOf(store().pageSuspicious(100));
+      const pages = await pagesOf(store().pageChanged(beginning, 2));
       const found = pages.flatMap(({ unreadable }) => unreadable.map(({ id }) => id)).filter(isOurs);
       expect(found.sort()).toEqual(Object.keys(strange).map(idOf).sort());
+      const records = pages.flatMap((page) => page.records.map(({ record }) => record.orderId));
+      expect(records.filter(isOurs)).toEqual([idOf('good')]);
+      const times = pages.flatMap(({ last }) => last ?? []);
+      expect(times).toEqual([...times].sort());
+    });
+
+    it('pages nothing that has not changed since', async () => {
+      const { idOf, isOurs } = newFamily();
+      await put(stored(idOf('good')));
+      const [page] = (await pagesOf(store().pageChanged(beginning, 1_000))).slice(-1);
+      const last = mustFind(page?.last);
+      expect(await idsIn(store().pageChanged(last, 1_000), isOurs)).toEqual([idOf('good')]);
+      expect(await idsIn(store().pageChanged(addMs(last, 1_000), 1_000), () => true)).toEqual([]);
     });
 
     /** The same new record as two processes see it. */

@@ -25,10 +25,23 @@ describe('the cost of a month', () => {
   it('without an order is the namespace, the timers and the polled task hub (K2)', () => {
     const lines = linesFor('--orders', '0', '--memory', '512');
     const costly = [...lines.values()].filter((line) => line.high > 0).map((line) => line.name);
-    expect(costly.sort()).toEqual(['Service Bus Standard', 'Starter and supervisor', 'Storage (task hub)']);
+    expect(costly.sort()).toEqual([
+      'Service Bus Standard',
+      'Storage (task hub)',
+      'Timers: executions',
+      'Timers: queries',
+    ]);
     expect(lines.get('Service Bus Standard')?.high).toBeCloseTo(9.855, 3);
     // 262 800 runs of the starter and 87 600 of the supervisor, half a gigabyte-second each.
-    expect(lines.get('Starter and supervisor')?.high).toBeCloseTo(175_200 * 0.000026 + 0.3504 * 0.4, 3);
+    expect(lines.get('Timers: executions')?.high).toBeCloseTo(175_200 * 0.000026 + 0.3504 * 0.4, 3);
+  });
+
+  it('counts what the timers ask of the store, and what the audit reads of each order', () => {
+    const idle = 262_800 * 30 + 87_600 * 28 + 730 * 3;
+    expect(linesFor('--orders', '0').get('Timers: queries')?.high).toBeCloseTo((idle / 1e6) * 0.25, 3);
+    const cosmos = linesFor('--orders', '1e6', '--retention-months', '0').get('Cosmos DB serverless');
+    expect(cosmos?.high).toBeCloseTo((counts.perOrder.requestUnits + 0.5) * 0.25, 3);
+    expect(linesFor('--autoscale', '4000').has('Timers: queries')).toBe(false);
   });
 
   it('charges Service Bus in tiers above the included operations', () => {

@@ -17,7 +17,7 @@ describe('a supervisor with a recovery index, which scans all records once an ho
       'AzureWebJobs.supervisor-hint.Disabled': 'true',
     });
     await eventually(() => {
-      expect(app.log.events('supervisor-run')).not.toEqual([]); // The first run scans.
+      expect(app.log.events('supervisor-run')).not.toEqual([]); // The first run of all scans.
     });
   });
   afterAll(() => app.stop());
@@ -50,7 +50,8 @@ describe('a supervisor with a recovery index, which scans all records once an ho
     });
     expect(await showRecord(app, 'not-noted')).toMatchObject({ attempt: 1, failureCount: 0 });
 
-    await app.stack.restart('functions-host'); // Its first run scans.
+    const hourAgo = { id: 'job-supervisor', scannedAt: '2026-01-01T00:00:00.000Z', stoppedAt: {} };
+    await app.database.container('control').items.upsert(hourAgo); // Now a scan is due.
     const record = await expectProcessed(app, 'not-noted', { patience: withMargin });
     expect(record).toMatchObject({ attempt: 2, failureCount: 1 });
   });

@@ -80,6 +80,16 @@ describe('step 4: orchestration', () => {
     }
   });
 
+  it('keeps finished attempts as long as the retention says, although the purge runs (C103)', async () => {
+    await submit(app, 'kept');
+    await expectProcessed(app, 'kept');
+    await app.invoke('history-purge');
+    await eventually(() => {
+      expect(app.log.events('history-purged')).toEqual([expect.objectContaining({ purged: 0, isBehind: false })]);
+    });
+    expect(await app.instance('kept.1')).toMatchObject({ runtimeStatus: 'Completed' });
+  });
+
   it('loses no reply of agents that answer at once (C9)', async () => {
     const orderIds = Array.from({ length: 60 }, (_, index) => `burst-${index}`);
     const sender = app.bus.createSender('orders');

@@ -3,7 +3,9 @@
  * each remembers what it last saw, which may be stale. Held to the same contract as the real ones (test/contract).
  */
 import type { Order } from '../../functions/contracts/order.js';
+import type { Timestamp } from '../../functions/contracts/timestamp.js';
 import type {
+  Clock,
   OrdersDatabase,
   RecordPage,
   StateStore,
@@ -12,14 +14,16 @@ import type {
 } from '../../functions/state/ports.js';
 import { PermanentError } from '../../functions/state/errors.js';
 import { readStateRecord } from '../../functions/state/read-record.js';
-import { processStateSchema, stateRecordSchema, terminalStates } from '../../functions/state/state-record.js';
+import { stateRecordSchema, terminalStates } from '../../functions/state/state-record.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
+import { createManualClock } from './manual-clock.js';
 
 type Document = Readonly<Record<string, unknown>>;
 
 interface StoredDocument {
   readonly document: Document;
   readonly etag: string;
+  readonly changedAt: Timestamp;
 }
 
 /** What all processes share: the stored documents by id. */
@@ -33,8 +37,8 @@ export interface MemoryStateDatabase {
   record(orderId: string): StateRecord;
 }
 
-/** Creates an empty database. */
-export function createMemoryStateDatabase(): MemoryStateDatabase {
+/** Creates an empty database; `clock` tells when a document was last written. */
+export function createMemoryStateDatabase(clock: Clock = createManualClock()): MemoryStateDatabase {
   const documents = new Map<string, StoredDocument>();
   const replaced: (readonly [id: string, before: StoredDocument | undefined])[] = [];
   return {
@@ -42,7 +46,8 @@ export function createMemoryStateDatabase(): MemoryStateDatabase {
     before: (writes) => (writes === 0 ? documents : rewound(documents, replaced.slice(-writes))),
     put: (document) => {
       replaced.push([document.id, documents.get(document.id)]);
-      documents.set(document.id, { document: structuredClone(document), etag: `"${replaced.length}"` });
+      const etag = `"${replaced.length}"`;
+      documents.set(document.id, { document: structuredClone(document), etag, changedAt: clock.now() });
     },
     record: (orderId) => stateRecordSchema.parse(documents.get(orderId)?.document),
   };
@@ -134,7 +139,7 @@ export function createMemoryStateStore(
       const isOld = (it: Document): boolean => isBefore(it['updatedAt'], unchangedSince);
       return select((it) => it['processState'] === state && isWithout(it) && isOld(it), 'updatedAt', pageSize);
     },
-    pageSuspicious: (pageSize) => select(isSuspicious, 'id', pageSize),
+    pageChanged: (since, pageSize) => pagesByChange(database.before(staleness()), since, pageSize),
     pageUnsent: ({ since, from, pageSize }) => {
       const states: readonly unknown[] = terminalStates;
       const isUnsent = (it: Document): boolean =>
@@ -148,13 +153,18 @@ export function createMemoryStateStore(
 
 const isFree = ({ lockedBy }: Document): boolean => lockedBy === null || lockedBy === undefined;
 
-/** What the other queries may never find. */
-const isSuspicious = (it: Document): boolean => {
-  const isKnownState = processStateSchema.safeParse(it['processState']).success;
-  const isTime = (value: unknown): boolean => typeof value === 'string' && value.length === 24;
-  const isStrangeDeadline = (it['completeBy'] ?? null) !== null && !isTime(it['completeBy']);
-  return !isKnownState || isStrangeDeadline || !isTime(it['notBefore']) || it['lockedBy'] === '';
-};
+async function* pagesByChange(
+  documents: ReadonlyMap<string, StoredDocument>,
+  since: Timestamp,
+  pageSize: number,
+): AsyncGenerator<RecordPage> {
+  const changed = [...documents.values()].filter(({ changedAt }) => changedAt >= since);
+  const sorted = changed.sort((a, b) => (a.changedAt < b.changedAt ? -1 : 1));
+  for (let start = 0; start < sorted.length; start += pageSize) {
+    const page = sorted.slice(start, start + pageSize);
+    yield await Promise.resolve({ ...toPage(page, 'id'), last: page.at(-1)?.changedAt });
+  }
+}
 
 /** As in Cosmos DB, only text compares with text. */
 const isBefore = (value: unknown, limit: string): boolean => typeof value === 'string' && value < limit;

@@ -20,12 +20,12 @@ import type { Orchestrations, OrdersDatabase, StateStore } from '../../functions
 import type { TransitionDeps } from '../../functions/status/apply-transition.js';
 import { submitOrder } from '../../functions/submit/submit-order.js';
 import { recoverExpired } from '../../functions/supervisor/recover-expired.js';
-import { createSupervisorMemory } from '../../functions/supervisor/supervisor-run.js';
 import { claimLeaseMs, maxFailures, orderMessage, recoveryPolicy, stepDeadlineMs, workflowV1 } from './builders.js';
 import { faultyStore, seededRandom } from './faulty.js';
 import type { Fault } from './faulty.js';
 import { createManualClock } from './manual-clock.js';
 import type { ManualClock } from './manual-clock.js';
+import { createMemoryJobs } from './memory-jobs.js';
 import { createMemoryLedger } from './memory-ledger.js';
 import type { MemoryLedger } from './memory-ledger.js';
 import { createMemoryOrdersDatabase, createMemoryStateDatabase, createMemoryStateStore } from './memory-stores.js';
@@ -117,6 +117,7 @@ export function createOrderWorld(seed: number, { faulty = 0, stale = 0 }: StoreF
     if (store === undefined) throw new Error(`no process ${process}`);
     return { store, clock, sender, telemetry, orders };
   };
+  const jobs = createMemoryJobs();
   const orchestrations = createAttemptRuntime(attempts, () => nextFault() !== 'none');
 
   const serve = async (request: AgentRequest, behaviour: Behaviour): Promise<AgentReply | undefined> => {
@@ -207,7 +208,7 @@ export function createOrderWorld(seed: number, { faulty = 0, stale = 0 }: StoreF
         scanEveryMinutes: 1,
       };
       const policy = { ...recoveryPolicy, ...limits };
-      await ignoringTransient(recoverExpired({ ...depsOf(process), random, policy, memory: createSupervisorMemory() }));
+      await ignoringTransient(recoverExpired({ ...depsOf(process), random, policy, jobs }));
     },
     operate: async (process, orderId, verb) => {
       const policy = { budgetGrant: 30, orderLifetimeMs: 3_600_000 };

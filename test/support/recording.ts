@@ -112,8 +112,8 @@ export function createRecordingOrchestrations(): RecordingOrchestrations {
       calls.push(`exists ${instanceId}`);
       return Promise.resolve(started.includes(instanceId));
     },
-    purgeFinished: (startedFrom, startedBefore) => {
-      calls.push(`purgeFinished ${startedFrom} ${startedBefore}`);
+    purgeFinished: (startedBefore) => {
+      calls.push(`purgeFinished ${startedBefore}`);
       return Promise.resolve(0);
     },
     raiseEvent: (instanceId, eventName, payload) => {

@@ -2,10 +2,10 @@
 import { addMs } from '../../functions/contracts/timestamp.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
 import { recoverExpired } from '../../functions/supervisor/recover-expired.js';
-import { createSupervisorMemory } from '../../functions/supervisor/supervisor-run.js';
 import type { SupervisorDeps, SupervisorPolicy, SupervisorRun } from '../../functions/supervisor/supervisor-run.js';
 import { advanced, claimed, recoveryPolicy } from './builders.js';
 import { createManualClock, startOfTime } from './manual-clock.js';
+import { createMemoryJobs } from './memory-jobs.js';
 import { createMemoryStateDatabase, createMemoryStateStore } from './memory-stores.js';
 import type { MemoryStateDatabase } from './memory-stores.js';
 import { createRecordingSender, createRecordingTelemetry } from './recording.js';
@@ -49,7 +49,7 @@ export function createSupervisorWorld(): SupervisorWorld {
     telemetry,
     random: () => 0.5,
     policy,
-    memory: createSupervisorMemory(),
+    jobs: createMemoryJobs(),
   };
   return {
     database,

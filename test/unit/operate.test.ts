@@ -3,17 +3,12 @@ import { addMs } from '../../functions/contracts/timestamp.js';
 import { operate, operatorVerbs, showOrder } from '../../functions/operator/operate.js';
 import type { OperatorAnswer, OperatorDeps, OperatorVerb } from '../../functions/operator/operate.js';
 import { hintSupervisor } from '../../functions/scheduler/hint-supervisor.js';
-import { purgeHistory } from '../../functions/scheduler/purge-history.js';
 import { advanced, claimed, compensatingRecord, failedRecord, processedRecord, replyTo } from '../support/builders.js';
 import { faultAt, faultyStore } from '../support/faulty.js';
 import { createManualClock, startOfTime } from '../support/manual-clock.js';
 import { createMemoryStateDatabase, createMemoryStateStore } from '../support/memory-stores.js';
 import type { MemoryStateDatabase } from '../support/memory-stores.js';
-import {
-  createRecordingOrchestrations,
-  createRecordingSender,
-  createRecordingTelemetry,
-} from '../support/recording.js';
+import { createRecordingSender, createRecordingTelemetry } from '../support/recording.js';
 
 let database: MemoryStateDatabase;
 let telemetry: ReturnType<typeof createRecordingTelemetry>;
@@ -126,14 +121,4 @@ it('the hint comes when the deadline and the grace have passed, once for a reque
       notBefore: addMs(startOfTime, 500),
     }),
   ]);
-});
-
-it('the purge forgets what is older than the retention and makes up for missed runs (C103, T79)', async () => {
-  const orchestrations = createRecordingOrchestrations();
-  const day = 86_400_000;
-  await purgeHistory({ orchestrations, clock: createManualClock(), telemetry, retentionDays: 7 });
-  expect(orchestrations.calls).toEqual([
-    `purgeFinished ${addMs(startOfTime, -37 * day)} ${addMs(startOfTime, -7 * day)}`,
-  ]);
-  expect(telemetry.count('history-purged')).toBe(1);
 });

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addMs } from '../../functions/contracts/timestamp.js';
+import type { Timestamp } from '../../functions/contracts/timestamp.js';
 import type { RecoveryIndex } from '../../functions/state/ports.js';
 import { recoverExpired } from '../../functions/supervisor/recover-expired.js';
+import { emptyMemory, keepMemory, recallMemory } from '../../functions/supervisor/supervisor-memory.js';
 import { claimed } from '../support/builders.js';
 import { createSupervisorWorld, now, policy } from '../support/supervisor-world.js';
 
@@ -19,11 +21,13 @@ describe('a run with a recovery index', () => {
     },
   });
 
+  const scannedAt = (at: Timestamp): Promise<void> => keepMemory({ ...emptyMemory(), scannedAt: at }, deps.jobs);
+
   it('takes what the index brings if the record agrees, and goes on when one record can’t be read (V4, R108, T69)', async () => {
     expired('A-1', 10_000);
     expired('alive', -10_000);
     database.put({ ...claimed(), id: 'bad', orderId: 'bad', processState: 'Sleeping' });
-    deps.memory.scannedAt = now;
+    await scannedAt(now);
     const outcome = await recoverExpired({ ...deps, index: indexOf('bad', 'alive', 'unknown', 'A-1') });
     expect(outcome).toMatchObject({ recovered: 1, failed: 1, lost: 0 });
     expect(database.record('alive').failureCount).toBe(0);
@@ -31,11 +35,11 @@ describe('a run with a recovery index', () => {
 
   it('still scans everything in its time: the index is a hint (V3)', async () => {
     expired('A-1', 10_000);
-    deps.memory.scannedAt = addMs(now, -59_999);
+    await scannedAt(addMs(now, -59_999));
     expect(await recoverExpired({ ...deps, index: indexOf() })).toMatchObject({ recovered: 0 });
-    deps.memory.scannedAt = addMs(now, -60_000);
+    await scannedAt(addMs(now, -60_000));
     expect(await recoverExpired({ ...deps, index: indexOf() })).toMatchObject({ recovered: 1 });
-    expect(deps.memory.scannedAt).toBe(now);
+    expect(await recallMemory(deps.jobs)).toMatchObject({ scannedAt: now });
   });
 
   it('scans again next time when there was no room for all of it (V3)', async () => {

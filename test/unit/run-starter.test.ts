@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addMs } from '../../functions/contracts/timestamp.js';
 import { runStarter } from '../../functions/scheduler/run-starter.js';
-import type { StarterHeartbeat } from '../../functions/scheduler/run-starter.js';
 import type { Admission } from '../../functions/state/admission.js';
 import { aRecord } from '../support/builders.js';
 import { createManualClock, startOfTime } from '../support/manual-clock.js';
 import type { ManualClock } from '../support/manual-clock.js';
+import { createMemoryJobs } from '../support/memory-jobs.js';
+import type { MemoryJobs } from '../support/memory-jobs.js';
 import { createMemoryStateDatabase, createMemoryStateStore } from '../support/memory-stores.js';
 import type { MemoryStateDatabase } from '../support/memory-stores.js';
 import {
@@ -17,16 +18,16 @@ import {
 let database: MemoryStateDatabase;
 let clock: ManualClock;
 let telemetry: ReturnType<typeof createRecordingTelemetry>;
-let heartbeat: StarterHeartbeat;
+let jobs: MemoryJobs;
 
 beforeEach(() => {
   database = createMemoryStateDatabase();
   clock = createManualClock();
   telemetry = createRecordingTelemetry();
-  heartbeat = { at: undefined };
+  jobs = createMemoryJobs();
 });
 
-function run(): Promise<void> {
+function run(maxInFlight = 10): Promise<void> {
   const common = { store: createMemoryStateStore(database), clock, telemetry };
   const written: { admission?: Admission } = {};
   const admission = {
@@ -43,7 +44,6 @@ function run(): Promise<void> {
     sender: createRecordingSender(),
     orchestrations: createRecordingOrchestrations(),
     random: () => 0.5,
-    debt: { toNormal: 0 },
     policy: {
       claimLeaseMs: 10_000,
       releaseBackoffMs: 1_000,
@@ -54,11 +54,11 @@ function run(): Promise<void> {
     },
   };
   const limits = { highWater: 100, lowWater: 40, maxInFlight: 10 };
-  return runStarter({ admission: { ...common, admission, limits }, starter, maxInFlight: 10 }, heartbeat);
+  return runStarter({ admission: { ...common, admission, limits }, starter, jobs, maxInFlight });
 }
 
 describe('the starter', () => {
-  it('says once a minute that it runs, also when there is nothing to do (T7, C52)', async () => {
+  it('reports once a minute that it runs, whichever process runs it, also when there is nothing to do (T7, C52)', async () => {
     for (let second = 0; second < 180; second += 1) {
       await run();
       clock.advance(1_000);
@@ -75,5 +75,21 @@ describe('the starter', () => {
       [0, 0],
       [1, 5_000],
     ]);
+  });
+
+  it('owes normal orders their share over runs of different processes (R63)', async () => {
+    for (let number = 0; number < 12; number += 1) {
+      database.put({ ...aRecord(), id: `high-${number}`, orderId: `high-${number}`, priority: 'high' });
+      database.put({ ...aRecord(), id: `normal-${number}`, orderId: `normal-${number}` });
+    }
+    for (let inFlight = 0; inFlight < 10; inFlight += 1) await run(inFlight + 1); // Room for one order in each run.
+    const started = [...database.documents.keys()].filter((id) => database.record(id).attempt === 1);
+    expect(started.filter((id) => id.startsWith('normal'))).toHaveLength(2);
+  });
+
+  it('stores nothing in a run that has nothing to remember', async () => {
+    await run();
+    await run();
+    expect(jobs.writes).toBe(1);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startNow, startOrder, startPending } from '../../functions/scheduler/start-pending.js';
-import type { StarterDeps, StarterPolicy } from '../../functions/scheduler/start-pending.js';
+import type { StarterPolicy, StarterRunDeps } from '../../functions/scheduler/start-pending.js';
 import { PermanentError, TransientError } from '../../functions/state/errors.js';
 import type { Orchestrations, StateStore } from '../../functions/state/ports.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
@@ -26,7 +26,7 @@ const policy: StarterPolicy = {
 };
 
 let database: MemoryStateDatabase;
-let deps: StarterDeps & {
+let deps: StarterRunDeps & {
   readonly orchestrations: ReturnType<typeof createRecordingOrchestrations>;
   readonly telemetry: ReturnType<typeof createRecordingTelemetry>;
 };
