@@ -19,6 +19,7 @@ export const usage = `Usage: npm run local -- [options]
   --port-service-bus <port>     fix a port; otherwise the usual one, or a free one when that is taken
   --port-cosmos-db <port>
   --port-functions-host <port>
+  --watch                       start the Functions host again after each build of the app (npm run dev)
   --verbose                     show every execution of a function, not only what goes wrong or is logged
   --help`;
 
@@ -29,6 +30,8 @@ export interface MainOptions {
   readonly emulators: boolean;
   readonly dataDirectory: string;
   readonly reset: boolean;
+  /** Restart the host after each build of the app. */
+  readonly watch: boolean;
   readonly verbose: boolean;
   readonly fsync: 'never' | 'always';
   /** Settings of the app that win over those of the sample. */
@@ -49,6 +52,7 @@ export function parseMainOptions(args: readonly string[], root: string): MainOpt
     emulators: values.emulators === true,
     dataDirectory: values.data === undefined ? resolve(root, '.local', 'data') : resolve(values.data),
     reset: values.reset === true,
+    watch: values.watch === true,
     verbose: values.verbose === true,
     fsync: values.fsync === true ? 'always' : 'never',
     settings: Object.fromEntries((values.setting ?? []).map(parseSetting)),
@@ -119,6 +123,7 @@ function parseStrictly(args: readonly string[]) {
         setting: { type: 'string', multiple: true },
         faults: { type: 'string' },
         fsync: { type: 'boolean' },
+        watch: { type: 'boolean' },
         verbose: { type: 'boolean' },
         'port-service-bus': { type: 'string' },
         'port-cosmos-db': { type: 'string' },

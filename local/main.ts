@@ -10,6 +10,7 @@ import { partNames, type PartName } from './part-protocol.js';
 import { isPortFree } from './ports.js';
 import { findProjectRoot } from './project.js';
 import { startStack, type Stack } from './stack.js';
+import { watchApp } from './watch-app.js';
 import { removeStackFile, stackFilePath, writeStackFile, type StackFile } from './stack-file.js';
 
 /** The ports that people expect; one that is taken is replaced by a free one. */
@@ -59,6 +60,7 @@ async function runStack(root: string, options: MainOptions, azurite: Azurite | u
     onUnexpectedEnd: partEnded,
   });
   running.stack = stack;
+  const stopWatching = options.watch ? watchApp(root, hostRestarter(stack)) : undefined;
   try {
     printAddresses(stack, options);
     if (azurite !== undefined) printForCoreTools(root, stack, azurite);
@@ -67,10 +69,26 @@ async function runStack(root: string, options: MainOptions, azurite: Azurite | u
     else printOther(root, other);
     await ending.whenEnded;
   } finally {
+    stopWatching?.();
     console.log('Stopping …');
     removeStackFile(root, process.pid);
     await stack.stop();
   }
+}
+
+/** Restarts the host, one restart at a time; a build that does not start is reported, and the next one is tried. */
+function hostRestarter(stack: Stack): () => void {
+  let last = Promise.resolve();
+  const restart = async (): Promise<void> => {
+    console.log('The app was built. Restarting the Functions host …');
+    await stack.restart('functions-host');
+    console.log('The Functions host runs the new build.');
+  };
+  return () => {
+    last = last.then(restart).catch((error: unknown) => {
+      console.log(error instanceof Error ? error.message : error);
+    });
+  };
 }
 
 function stackFileOf(stack: Stack): StackFile {

@@ -1,12 +1,22 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../local/ports.js';
+import { findProjectRoot } from '../../local/project.js';
 
 const main = join(import.meta.dirname, '../../dist/local/main.js');
 let directory: string;
@@ -87,6 +97,16 @@ describe('npm run local', () => {
     expect(output).toContain('Stopping');
     expect(existsSync(join(directory, 'service-bus'))).toBe(true);
   });
+
+  it('starts the Functions host again after a build of the app, when it is asked to', async () => {
+    const { child, line, ended } = run('--data', directory, '--watch', ...(await portOptions()));
+    await line(/The local stack is ready/);
+    const entry = join(findProjectRoot(), 'dist', 'app', 'main.js');
+    utimesSync(entry, new Date(), new Date());
+    await line(/runs the new build/);
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+  }, 60_000);
 
   it('removes its data first when it is asked to, and nothing else', async () => {
     writeFileSync(join(directory, 'mine.txt'), '');
