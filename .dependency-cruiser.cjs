@@ -22,14 +22,18 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^functions/',
-        pathNot: ['^functions/azure/', '\\.function\\.ts$', '^functions/scheduler/(orchestrator|await-reply)\\.ts$'],
+        pathNot: [
+          '^functions/(azure/|on-queue\\.ts$)',
+          '\\.function\\.ts$',
+          '^functions/scheduler/(orchestrator|await-reply)\\.ts$',
+        ],
       },
       to: { path: sdk, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'only-registration-files-use-the-functions-library',
       severity: 'error',
-      from: { path: '^functions/', pathNot: ['\\.function\\.ts$', '^functions/(index|telemetry/.*)\\.ts$'] },
+      from: { path: '^functions/', pathNot: ['\\.function\\.ts$', '^functions/(index|on-queue|telemetry/.*)\\.ts$'] },
       to: { path: 'node_modules/@azure/functions/', dependencyTypesNot: ['type-only'] },
     },
     {
@@ -37,7 +41,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^functions/',
-        pathNot: ['^functions/(services|index)\\.ts$', '^functions/(azure|config)/', '\\.function\\.ts$'],
+        pathNot: ['^functions/(services|index|on-queue)\\.ts$', '^functions/(azure|config)/', '\\.function\\.ts$'],
       },
       to: { path: '^functions/(azure|config)/', dependencyTypesNot: ['type-only'] },
     },

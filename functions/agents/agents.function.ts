@@ -1,9 +1,8 @@
-import { app } from '@azure/functions';
 import { app as durableApp } from 'durable-functions';
 import { agentRequestQueueName } from '../contracts/identifiers.js';
 import { agentActivityInputSchema } from '../contracts/agent-activity.js';
-import { receiveOnce } from '../azure/service-bus-trigger.js';
-import { activityRequest, agentDeps, services, triggerDeps } from '../services.js';
+import { onRequestQueue } from '../on-queue.js';
+import { activityRequest, agentDeps, services } from '../services.js';
 import { serveRequest } from './agent.js';
 import type { Agent } from './agent.js';
 import { inventoryAgent } from './inventory-agent.js';
@@ -16,19 +15,9 @@ type RemoteSetting = Parameters<typeof agentDeps>[1];
 
 /** An agent behind a request and a reply queue (R93). */
 function registerQueueAgent(agent: Agent, remote: RemoteSetting): void {
-  const queue = agentRequestQueueName(agent.name);
-  app.serviceBusQueue(`${agent.name}-agent`, {
-    queueName: queue,
-    connection: 'ServiceBusConnection',
-    handler: (body, context) => {
-      const { sender, answered } = services();
-      const deps = { ...agentDeps(context, remote), sender, answered };
-      return receiveOnce(
-        { queue, body, context },
-        (message) => serveMessage(agent, message, deps),
-        triggerDeps(context),
-      );
-    },
+  onRequestQueue(`${agent.name}-agent`, agentRequestQueueName(agent.name), (message, context) => {
+    const { sender, answered } = services();
+    return serveMessage(agent, message, { ...agentDeps(context, remote), sender, answered });
   });
 }
 

@@ -21,7 +21,7 @@ export interface MessageDeps extends AgentDeps {
  */
 export async function serveMessage(
   agent: Agent,
-  message: Pick<ReceivedMessage, 'body' | 'deliveryCount'>,
+  message: Pick<ReceivedMessage, 'deliveryCount'> & { readonly body: unknown },
   deps: MessageDeps,
 ): Promise<Rejection | undefined> {
   const parsed = parseAgentRequest(message.body);

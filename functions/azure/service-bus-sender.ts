@@ -55,7 +55,7 @@ function toServiceBusMessage(message: OutgoingMessage): ServiceBusMessage {
   return {
     messageId: message.messageId,
     body: message.body,
-    ...(message.body instanceof Uint8Array ? {} : { contentType: 'application/json' }),
+    ...contentTypeOf(message),
     ...(message.correlationId === undefined ? {} : { correlationId: message.correlationId }),
     ...(message.timeToLiveMs === undefined ? {} : { timeToLive: message.timeToLiveMs }),
     ...(message.notBefore === undefined ? {} : { scheduledEnqueueTimeUtc: new Date(message.notBefore) }),
@@ -63,4 +63,9 @@ function toServiceBusMessage(message: OutgoingMessage): ServiceBusMessage {
       ? {}
       : { applicationProperties: { ...message.applicationProperties } }),
   };
+}
+
+function contentTypeOf({ body, contentType }: OutgoingMessage): Pick<ServiceBusMessage, 'contentType'> {
+  if (!(body instanceof Uint8Array)) return { contentType: 'application/json' };
+  return contentType === undefined ? {} : { contentType };
 }

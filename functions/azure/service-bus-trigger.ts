@@ -6,8 +6,9 @@
  * B2 A refused message is in the dead-letter queue with its reason after one delivery (C19, C20).
  * B3 A transient fault never burns the delivery count: the handler waits inside the lock, then a delayed copy of the
  *    message takes its place (T48).
+ * B4 The body stays as the bytes that came until the handler reads it, and the metadata is the broker's. No value that a
+ *    sender controls becomes the id of a copy: with the id of another message, duplicate detection would drop the copy.
  */
-import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InvocationContext } from '@azure/functions';
 import { rejection } from '../contracts/rejection.js';
@@ -15,7 +16,7 @@ import type { Rejection } from '../contracts/rejection.js';
 import { addMs } from '../contracts/timestamp.js';
 import { PermanentError, TransientError } from '../state/errors.js';
 import type { Clock, MessageRejector, QueueSender, ReceivedMessage, Telemetry } from '../state/ports.js';
-import { plainProperties, preservedBody } from './preserved-message.js';
+import { plainProperties } from './preserved-message.js';
 
 /** What receiving needs. */
 export interface TriggerDeps {
@@ -41,9 +42,12 @@ const inLockWaitsMs = [200, 1_000, 4_000];
 const firstRedeliveryMs = 5_000;
 const maxRedeliveryMs = 60_000;
 
-/** Properties of a delayed copy: how often it was put off, and the id it was sent with. */
+/** Properties of a delayed copy: how many copies came before it and itself, and the id that the sender gave the message. */
 const redeliveryProperty = 'redelivery';
 const originalIdProperty = 'originalMessageId';
+
+/** How the ids of delayed copies begin; the runtime's id of the invocation follows, which no sender can know (B4). */
+const copyIdPrefix = 'redelivery.';
 
 /** Runs the handler for one message of a queue. Returning completes the message. */
 export async function receive(trigger: Trigger, handler: MessageHandler, deps: TriggerDeps): Promise<void> {
@@ -52,7 +56,7 @@ export async function receive(trigger: Trigger, handler: MessageHandler, deps: T
     await handleOrReject(message, () => tryInsideLock(() => handler(message)), deps);
   } catch (error) {
     if (!(error instanceof TransientError)) throw error;
-    await redeliverLater(message, deps); // B3
+    await redeliverLater(message, trigger.context.invocationId, deps); // B3
   }
 }
 
@@ -98,13 +102,13 @@ async function tryInsideLock(work: () => Promise<Rejection | undefined>): Promis
   return work();
 }
 
-async function redeliverLater(message: ReceivedMessage, deps: TriggerDeps): Promise<void> {
+async function redeliverLater(message: ReceivedMessage, invocationId: string, deps: TriggerDeps): Promise<void> {
   const redelivery = message.redelivery + 1;
   const waitMs = Math.min(firstRedeliveryMs * 2 ** message.redelivery, maxRedeliveryMs);
   await deps.sender.send(message.queue, {
-    // A new id each time: with the same one, duplicate detection would drop the copy.
-    messageId: `redelivery-${redelivery}.${createHash('sha256').update(message.messageId).digest('hex')}`,
-    body: preservedBody(message.body),
+    messageId: `${copyIdPrefix}${invocationId}`,
+    body: message.body,
+    contentType: message.contentType,
     ...(message.correlationId === undefined ? {} : { correlationId: message.correlationId }),
     applicationProperties: {
       ...plainProperties(message),
@@ -117,17 +121,27 @@ async function redeliverLater(message: ReceivedMessage, deps: TriggerDeps): Prom
 }
 
 function receivedMessage({ queue, body, context }: Trigger): ReceivedMessage {
-  const { messageId, correlationId, deliveryCount, applicationProperties } = context.triggerMetadata ?? {};
-  const properties = (applicationProperties ?? {}) as Record<string, unknown>;
+  const metadata = context.triggerMetadata ?? {};
+  const properties = (metadata['applicationProperties'] ?? {}) as Record<string, unknown>;
+  const messageId = idText(metadata['messageId']) ?? context.invocationId;
+  const isCopy = messageId.startsWith(copyIdPrefix);
   return {
     queue,
-    body,
-    messageId: idText(properties[originalIdProperty]) ?? idText(messageId) ?? context.invocationId,
-    correlationId: idText(correlationId),
-    deliveryCount: Number(deliveryCount),
-    redelivery: redeliveryOf(properties),
+    body: bytesOf(body),
+    contentType: idText(metadata['contentType']),
+    messageId: (isCopy ? idText(properties[originalIdProperty]) : undefined) ?? messageId,
+    correlationId: idText(metadata['correlationId']),
+    brokerId: [metadata['sequenceNumber'], metadata['enqueuedTime'], messageId].map(String).join(' '),
+    deliveryCount: Number(metadata['deliveryCount']),
+    redelivery: isCopy ? redeliveryOf(properties) : 0,
     applicationProperties: properties,
   };
+}
+
+/** The triggers ask for bytes. A runtime that hands over something else is a fault of the registration, not of the message. */
+function bytesOf(body: unknown): Uint8Array {
+  if (body instanceof Uint8Array) return body;
+  throw new TypeError("a queue trigger needs dataType: 'binary'; register it with onQueue or onRequestQueue");
 }
 
 /** A sender may have set the property to anything. */

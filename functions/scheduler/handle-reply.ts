@@ -26,7 +26,7 @@ export interface ReplyDeps {
 }
 
 /** A reply as far as it is needed here. */
-type ReplyMessage = Pick<ReceivedMessage, 'body' | 'redelivery'>;
+type ReplyMessage = Pick<ReceivedMessage, 'redelivery'> & { readonly body: unknown };
 
 /**
  * Hands a reply to its attempt.

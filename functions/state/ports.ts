@@ -132,7 +132,10 @@ export interface OrdersDatabase {
 /** A message to send. Ids are derived, so a repeat is dropped by duplicate detection. */
 export interface OutgoingMessage {
   readonly messageId: string;
+  /** Bytes are sent as they are, everything else as JSON. */
   readonly body: unknown;
+  /** Of bytes; JSON says so itself. */
+  readonly contentType?: string | undefined;
   readonly correlationId?: string;
   readonly timeToLiveMs?: number;
   readonly notBefore?: Timestamp;
@@ -147,9 +150,14 @@ export interface QueueSender {
 /** A message as it was received, as far as it must be preserved. */
 export interface ReceivedMessage {
   readonly queue: string;
-  readonly body: unknown;
+  /** The bytes as they came. */
+  readonly body: Uint8Array;
+  readonly contentType: string | undefined;
+  /** The id that the sender chose: different messages may have the same one. */
   readonly messageId: string;
   readonly correlationId: string | undefined;
+  /** Differs from message to message and is the same in each delivery of one: made of what the broker has set. */
+  readonly brokerId: string;
   readonly deliveryCount: number;
   /** How often a delayed copy has taken the place of the message. */
   readonly redelivery: number;

@@ -54,7 +54,8 @@ export type SubmitOutcome =
 /** An order message as far as submit needs it. */
 export interface OrderMessage {
   readonly body: unknown;
-  readonly messageId: string;
+  /** Differs from message to message, whatever id the sender gave it. */
+  readonly brokerId: string;
   /** W3C trace context of the sender, if any. */
   readonly traceparent: string | null;
 }
@@ -75,7 +76,7 @@ export async function submitOrder(message: OrderMessage, deps: SubmitDeps): Prom
   const mode = await deps.gate.mode();
   if (mode === 'closed' && (await deps.orders.get(orderId)) === undefined) {
     const { sender, clock, policy } = deps;
-    await sendBusy({ orderId, application, at: clock.now() }, message.messageId, policy.busyRetryAfterMs, sender);
+    await sendBusy({ orderId, application, at: clock.now() }, message.brokerId, policy.busyRetryAfterMs, sender);
     deps.telemetry.event('order-turned-away', { orderId, application });
     return { kind: 'turnedAway', orderId };
   }

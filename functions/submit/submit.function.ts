@@ -1,25 +1,11 @@
-import { app } from '@azure/functions';
-import { input } from 'durable-functions';
-import { receive } from '../azure/service-bus-trigger.js';
-import { submitDeps, triggerDeps } from '../services.js';
+import { onQueue } from '../on-queue.js';
+import { submitDeps } from '../services.js';
 import { submitOrder } from './submit-order.js';
 
-const queue = 'orders';
-
-app.serviceBusQueue('submit', {
-  queueName: queue,
-  connection: 'ServiceBusConnection',
-  extraInputs: [input.durableClient()],
-  handler: (body, context) =>
-    receive(
-      { queue, body, context },
-      async (message) => {
-        const traceparent = traceparentOf(message.applicationProperties);
-        const outcome = await submitOrder({ ...message, traceparent }, submitDeps(context));
-        return outcome.kind === 'rejected' ? outcome.rejection : undefined;
-      },
-      triggerDeps(context),
-    ),
+onQueue('submit', 'orders', async (message, context) => {
+  const traceparent = traceparentOf(message.applicationProperties);
+  const outcome = await submitOrder({ ...message, traceparent }, submitDeps(context));
+  return outcome.kind === 'rejected' ? outcome.rejection : undefined;
 });
 
 /** The sender's trace context: the diagnostic id of the Azure SDKs, or the W3C name. */

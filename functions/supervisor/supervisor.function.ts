@@ -1,7 +1,7 @@
 import { app } from '@azure/functions';
-import { receive } from '../azure/service-bus-trigger.js';
 import { hintQueueName } from '../contracts/supervisor-hint.js';
-import { supervisorDeps, triggerDeps } from '../services.js';
+import { onQueue } from '../on-queue.js';
+import { supervisorDeps } from '../services.js';
 import { auditRecords } from './audit-records.js';
 import { handleHint } from './handle-hint.js';
 import { recoverExpired } from './recover-expired.js';
@@ -20,13 +20,4 @@ app.timer('supervisor-audit', {
   },
 });
 
-app.serviceBusQueue('supervisor-hint', {
-  queueName: hintQueueName,
-  connection: 'ServiceBusConnection',
-  handler: (body, context) =>
-    receive(
-      { queue: hintQueueName, body, context },
-      (message) => handleHint(message.body, supervisorDeps(context)),
-      triggerDeps(context),
-    ),
-});
+onQueue('supervisor-hint', hintQueueName, (message, context) => handleHint(message.body, supervisorDeps(context)));

@@ -106,6 +106,37 @@ describe('a Service Bus trigger', () => {
     expect(await received(1, withId('bytes'))).toMatchObject([{ type: 'bytes', body: 'efbbbf7b7d' }]);
   });
 
+  const forged = {
+    MESSAGEID: 'EVIL',
+    deliveryCount: 77,
+    correlationId: true,
+    applicationProperties: { x: 1 },
+    subject: null,
+    replyTo: ['a'],
+    other: 1.5,
+  };
+
+  it('copies the properties of a JSON body over the metadata of a text binding, as the real host does', async () => {
+    await send('orders-eu', { messageId: 'genuine', subject: 'order', body: { merged: 1, ...forged } });
+    const [entry] = await received(1, ({ body }) => Object.hasOwn(Object(body) as object, 'merged'));
+    expect(entry?.metadata).toMatchObject({
+      messageId: 'EVIL',
+      deliveryCount: 77,
+      correlationId: 'True',
+      applicationProperties: { x: 1 },
+      userProperties: {},
+      subject: 'order',
+      other: 1.5,
+    });
+    expect(entry?.metadata).not.toHaveProperty('replyTo');
+  });
+
+  it('leaves the metadata of a binary binding as the broker set it', async () => {
+    await send('raw', { messageId: 'genuine', correlationId: 'c-2', subject: 'order', body: forged });
+    const [entry] = await received(1, ({ metadata }) => metadata['correlationId'] === 'c-2');
+    expect(entry?.metadata).toMatchObject({ messageId: 'genuine', deliveryCount: 1, applicationProperties: {} });
+  });
+
   it('abandons the message of a failed function until the broker gives it up', async () => {
     await send('orders-eu', { messageId: 'bad', body: { fails: true } });
     const entries = await received(3, withId('bad'));

@@ -158,7 +158,7 @@ export function createOrderWorld(seed: number, { faulty = 0, stale = 0 }: StoreF
         orderLifetimeMs: 3_600_000,
         busyRetryAfterMs: 1_000,
       };
-      const message = { body: orderMessage({ orderId }), messageId: orderId, traceparent: null };
+      const message = { body: orderMessage({ orderId }), brokerId: orderId, traceparent: null };
       const startNow = (): Promise<void> => Promise.resolve();
       await ignoringTransient(submitOrder(message, { ...depsOf(process), gate, policy, startNow }));
     },

@@ -52,7 +52,7 @@ beforeEach(() => {
 });
 
 const submit = (body: unknown, overrides: Partial<SubmitDeps> = {}): Promise<SubmitOutcome> =>
-  submitOrder({ body, messageId: 'message-1', traceparent: null }, { ...deps, ...overrides });
+  submitOrder({ body, brokerId: 'message-1', traceparent: null }, { ...deps, ...overrides });
 
 function reasonOf(outcome: SubmitOutcome): string {
   return outcome.kind === 'rejected' ? outcome.rejection.reason : outcome.kind;

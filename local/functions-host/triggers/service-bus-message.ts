@@ -14,8 +14,42 @@ export function bodyData(message: ServiceBusReceivedMessage, type: BodyType): Ty
   return type === 'bytes' ? { bytes: Buffer.from(text) } : { string: text };
 }
 
+/**
+ * What a function gets as metadata. With a text binding the real host copies the properties of a JSON object in the body
+ * over the message's own metadata, without regard to case: whoever sends a message can then set its id for the function.
+ */
+export function triggerMetadata(message: ServiceBusReceivedMessage, type: BodyType): Record<string, TypedData> {
+  const metadata = messageMetadata(message);
+  if (type === 'bytes') return metadata;
+  for (const [name, data] of Object.entries(propertiesOf(bodyData(message, 'text').string ?? ''))) {
+    const own = Object.keys(metadata).find((key) => key.toLowerCase() === name.toLowerCase());
+    metadata[own ?? name] = data;
+  }
+  return metadata;
+}
+
+/** The properties of a JSON object that the real host copies: not null and no array; scalars become .NET text. */
+function propertiesOf(body: string): Record<string, TypedData> {
+  const properties: Record<string, TypedData> = {};
+  for (const [name, value] of Object.entries(parsedObject(body))) {
+    if (value === null || Array.isArray(value)) continue;
+    if (typeof value === 'object') properties[name] = jsonData(value);
+    else properties[name] = textData(typeof value === 'boolean' ? (value ? 'True' : 'False') : String(value));
+  }
+  return properties;
+}
+
+function parsedObject(body: string): object {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}
+
 /** The message's metadata; absent values are missing. The first delivery has count 1, as in the .NET host. */
-export function messageMetadata(message: ServiceBusReceivedMessage): Record<string, TypedData> {
+function messageMetadata(message: ServiceBusReceivedMessage): Record<string, TypedData> {
   const metadata: Record<string, TypedData> = {
     DeliveryCount: jsonData((message.deliveryCount ?? 0) + 1),
     ApplicationProperties: jsonData(message.applicationProperties ?? {}),

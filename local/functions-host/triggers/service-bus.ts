@@ -13,7 +13,7 @@ import type { Console } from '../console.js';
 import type { Invoke } from '../invocation.js';
 import type { RegisteredFunction } from '../registry.js';
 import type { TypedData } from '../core-api.js';
-import { bodyData, messageMetadata, type BodyType } from './service-bus-message.js';
+import { bodyData, triggerMetadata, type BodyType } from './service-bus-message.js';
 import { keepSubscribed, type Subscription } from './service-bus-subscription.js';
 
 /** What all Service Bus triggers share. */
@@ -105,7 +105,7 @@ async function invokeWith(
     await invoke({
       fn: trigger.fn,
       inputs: [{ name: trigger.bindingName, data: bodyData(message, trigger.bodyType) }, ...trigger.extraInputs],
-      triggerMetadata: messageMetadata(message),
+      triggerMetadata: triggerMetadata(message, trigger.bodyType),
       reason: `New ServiceBus message detected on '${trigger.queueName}'.`,
       ...(typeof traceParent === 'string' ? { traceParent } : {}),
     });

@@ -40,6 +40,28 @@ describe('Cosmos DB', () => {
     120_000,
   );
 
+  it('away costs none of four orders whose bodies carry the same metadata as if it were the message’s own', async () => {
+    const metadata = {
+      messageId: 'SAME',
+      correlationId: 'SAME',
+      deliveryCount: 77,
+      applicationProperties: { redelivery: 9, originalMessageId: 'SAME' },
+    };
+    const orderIds = Array.from({ length: 4 }, (_, index) => `same-metadata-${index}`);
+    const earlier = app.log.events('message-redelivered').length;
+    const rules = everyOperation.map((operation) => ({ operation, action: 'refuse', error: '503' }) as const);
+    await app.stack.setFaults('cosmos-db', { seed: 1, rules });
+    for (const orderId of orderIds) {
+      await app.send('orders', { body: { ...orderMessage({ orderId }), ...metadata }, messageId: orderId });
+    }
+    await eventually(() => {
+      expect(app.log.events('message-redelivered').length - earlier).toBeGreaterThanOrEqual(orderIds.length);
+    }, soon);
+    await app.stack.setFaults('cosmos-db');
+    for (const orderId of orderIds) await expectProcessed(app, orderId, { patience: soon });
+    expect(app.orderDeadLetters.messages).toEqual([]);
+  }, 120_000);
+
   it('that throttles every third request counts no failure (C41)', async () => {
     const orderIds = Array.from({ length: 10 }, (_, index) => `throttled-${index}`);
     const rules = everyOperation.map(
