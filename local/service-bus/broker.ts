@@ -29,6 +29,8 @@ export interface BrokerOptions {
   readonly faults?: FaultPlan;
   /** For tests that move time. */
   readonly clock?: Clock;
+  /** For tests that fill queues: the part of `maxSizeInMegabytes` that they have. Absent: 1. */
+  readonly sizeFactor?: number;
 }
 
 /** A running broker. */
@@ -45,7 +47,7 @@ export interface Broker {
 
 /** Starts a broker on 127.0.0.1. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
-  const queues = readTopology(options.topology);
+  const queues = readQueues(options);
   checkFaultPlan(options.faults);
   const counters = createCounters();
   const dispatcher = new Dispatcher();
@@ -61,6 +63,10 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     await store.close();
     throw error;
   }
+}
+
+function readQueues({ topology, sizeFactor = 1 }: BrokerOptions): readonly QueueSettings[] {
+  return readTopology(topology).map((queue) => ({ ...queue, maxSizeBytes: queue.maxSizeBytes * sizeFactor }));
 }
 
 async function stop(listener: Listener, wakeups: Wakeups, store: Store): Promise<void> {

@@ -159,6 +159,8 @@ it('refuses container features that it does not have', () =>
     await expect(containers.create(unique)).rejects.toThrow(/uniqueKeyPolicy is not supported/);
   }));
 
+const letters = [...'abcdefghi'];
+
 it.each<[unknown, RegExp]>([
   [{}, /cosmosDb is missing/],
   [{ cosmosDb: { containers: [] } }, /cosmosDb: database/],
@@ -180,6 +182,33 @@ it.each<[unknown, RegExp]>([
     topologyOf({ orders: { indexingPolicy: { compositeIndexes: [[{ path: '/a' }]] } } }),
     /container orders: indexingPolicy.compositeIndexes/,
   ],
+  ...['/id ds', '/id/', '//id', '/id/?', '/*', '/', '/""', 'id'].map((partitionKey): [unknown, RegExp] => [
+    topologyOf({ orders: { partitionKey } }),
+    /container orders: partitionKey is no path.*not contain a trailing slash or wildcard character/,
+  ]),
+  [topologyOf({ orders: { indexingPolicy: { automatic: false } } }), /automatic other than true is not supported/],
+  [
+    topologyOf({ orders: { indexingPolicy: { includedPaths: [{ path: '/a/?' }] } } }),
+    /mandatory indexing path "\/" is not provided in any of the path type sets/,
+  ],
+  [
+    topologyOf({ orders: { indexingPolicy: { includedPaths: [{ path: '/*' }], excludedPaths: [{ path: '/' }] } } }),
+    /names the path \/\* twice/,
+  ],
+  [
+    topologyOf({
+      orders: { indexingPolicy: { compositeIndexes: [letters.map((letter) => ({ path: `/${letter}` }))] } },
+    }),
+    /an index of fewer than two or more than eight paths/,
+  ],
+  [
+    topologyOf({ orders: { indexingPolicy: { compositeIndexes: [[{ path: '/a/?' }, { path: '/b' }]] } } }),
+    /entry whose path is not like "\/a\/b"/,
+  ],
+  [
+    topologyOf({ orders: { indexingPolicy: { vectorIndexes: [{ path: '/v', type: 'flat' }] } } }),
+    /vectorIndexes is not supported by the embedded Cosmos DB/,
+  ],
 ])('refuses the topology %j at start, naming the container and the property', (topology, message) =>
   withDirectory(async (directory) => {
     const start = startCosmosDb({ dataDirectory: directory, fsync: 'never', topology });
@@ -187,6 +216,42 @@ it.each<[unknown, RegExp]>([
     await expect(start).rejects.toThrow(InvalidTopologyError);
   }),
 );
+
+it('names all problems of a topology together', () =>
+  withDirectory(async (directory) => {
+    const topology = topologyOf({
+      orders: { partitionKey: '/id/', defaultTtl: 0 },
+      'a/b': { indexingPolicy: { indexingMode: 'lazy', automatic: false } },
+    });
+    const start = startCosmosDb({ dataDirectory: directory, fsync: 'never', topology });
+    await expect(start).rejects.toThrow(
+      /orders: partitionKey.*orders: defaultTtl.*a\/b: name holds.*a\/b: indexingPolicy.indexingMode.*automatic/,
+    );
+  }));
+
+it('returns an indexing policy as the service completes it', () =>
+  withServer({}, async ({ client, server }) => {
+    const { containers } = client.database(database);
+    const { resource: plain } = await containers.create({ id: 'plain', partitionKey: '/id' });
+    const complete = {
+      indexingMode: 'consistent',
+      automatic: true,
+      includedPaths: [{ path: '/*' }],
+      excludedPaths: [{ path: '/"_etag"/?' }],
+    };
+    expect(plain?.indexingPolicy).toEqual(complete);
+    const legacy = { indexingMode: 'Consistent', includedPaths: [{ path: '/' }] };
+    const { resource: older } = await containers.create({ id: 'older', partitionKey: '/id', indexingPolicy: legacy as never });
+    expect(older?.indexingPolicy).toEqual(complete);
+    const path = `dbs/${database}/colls/older`;
+    const answer = await sendRaw(server, {
+      method: 'GET',
+      path: `/${path}`,
+      resourceType: 'colls',
+      resourceId: path,
+    });
+    expect(answer.headers['x-ms-documentdb-collection-index-transformation-progress']).toBe('100');
+  }));
 
 it('says which port is taken', () =>
   withServer({}, ({ server }) =>

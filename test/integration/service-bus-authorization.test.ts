@@ -66,6 +66,24 @@ test('a rule of one queue is unknown to another queue', async () => {
   expect(await errorCode(restricted.createSender('status').sendMessages({ body: 1 }))).toBe('UnauthorizedAccess');
 });
 
+test('a rule of a queue with slashes in its name holds for that queue and its dead letters alone', async () => {
+  const { broker } = await startTestBroker([{ name: 'shop' }, { name: 'shop/eu/orders' }], {
+    authorizationRules: [
+      { keyName: 'eu', key: 'key-of-eu', rights: ['Manage'], queue: 'shop/eu/orders' },
+      { keyName: 'shop', key: 'key-of-shop', rights: ['Manage'], queue: 'shop' },
+    ],
+  });
+  const eu = createClient(connectionStringOf(broker.port, 'eu', 'key-of-eu'));
+  await eu.createSender('shop/eu/orders').sendMessages({ body: 1 });
+  const receiver = eu.createReceiver('shop/eu/orders');
+  await receiver.deadLetterMessage(await receiveOne(receiver));
+  const dead = eu.createReceiver('shop/eu/orders', { subQueueType: 'deadLetter' });
+  expect((await receiveOne(dead)).body).toBe(1);
+  expect(await errorCode(eu.createSender('shop').sendMessages({ body: 1 }))).toBe('UnauthorizedAccess');
+  const shop = createClient(connectionStringOf(broker.port, 'shop', 'key-of-shop'));
+  expect(await errorCode(shop.createSender('shop/eu/orders').sendMessages({ body: 1 }))).toBe('UnauthorizedAccess');
+});
+
 test('a rule of the namespace holds for every queue', async () => {
   const { restricted } = await clientWith('watcher');
   expect(await restricted.createReceiver('orders').peekMessages(1)).toEqual([]);

@@ -6,7 +6,7 @@ import { errorCode, receive, receiveOne, startTestBroker } from '../support/serv
 const minute = 60_000;
 
 test('a full queue refuses messages until some are gone, its dead letters included', async () => {
-  const { client } = await startTestBroker([{ name: 'orders', maxSizeInMegabytes: 1 }]);
+  const { client } = await startTestBroker([{ name: 'orders' }], { sizeFactor: 1 / 1024 });
   const sender = client.createSender('orders');
   const body = Buffer.alloc(200 * 1024);
   for (let sent = 0; sent < 5; sent += 1) await sender.sendMessages({ body });
@@ -21,7 +21,7 @@ test('a full queue refuses messages until some are gone, its dead letters includ
 });
 
 test('a batch that does not fit whole is refused whole', async () => {
-  const { client, broker } = await startTestBroker([{ name: 'orders', maxSizeInMegabytes: 1 }]);
+  const { client, broker } = await startTestBroker([{ name: 'orders' }], { sizeFactor: 1 / 1024 });
   const sender = client.createSender('orders');
   for (let sent = 0; sent < 4; sent += 1) await sender.sendMessages({ body: Buffer.alloc(200 * 1024) });
   const batch = Array.from({ length: 3 }, () => ({ body: Buffer.alloc(80 * 1024) }));
@@ -89,10 +89,10 @@ test('a queue with forwardTo passes its messages on, scheduled ones at their tim
 });
 
 test('a full queue at the end of the way refuses the message at its beginning', async () => {
-  const { client } = await startTestBroker([
-    { name: 'first', forwardTo: 'second' },
-    { name: 'second', maxSizeInMegabytes: 1 },
-  ]);
+  const { client } = await startTestBroker(
+    [{ name: 'first', maxSizeInMegabytes: 2048, forwardTo: 'second' }, { name: 'second' }],
+    { sizeFactor: 1 / 1024 },
+  );
   const sender = client.createSender('first');
   const body = Buffer.alloc(250 * 1024);
   for (let sent = 0; sent < 4; sent += 1) await sender.sendMessages({ body });

@@ -15,7 +15,10 @@ export const nothingIndexed: Json = { includedPaths: [], excludedPaths: [{ path:
 
 /** A container in memory alone. */
 export function memoryContainer(indexingPolicy: Json, partitions = 1): Container {
-  const definition = readDefinition('db', { id: 'c', partitionKey: '/id', indexingPolicy }, 'id');
+  const definition = readDefinition(
+    { database: 'db', properties: { id: 'c', partitionKey: '/id', indexingPolicy }, nameProperty: 'id' },
+    [],
+  );
   return createContainer(definition, 'AQAAAIMAAAA=', partitions);
 }
 

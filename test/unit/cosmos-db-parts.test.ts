@@ -67,10 +67,13 @@ it('gives documents _rids that sort in the order of their creation', () => {
 });
 
 describe('an indexing policy', () => {
-  const policy = readIndexingPolicy({
-    includedPaths: [{ path: '/*' }, { path: '/secret/open/?' }],
-    excludedPaths: [{ path: '/secret/*' }, { path: '/"odd name"/?' }],
-  });
+  const policy = readIndexingPolicy(
+    {
+      includedPaths: [{ path: '/*' }, { path: '/secret/open/?' }],
+      excludedPaths: [{ path: '/secret/*' }, { path: '/"odd name"/?' }],
+    },
+    [],
+  );
   it.each<[string[], boolean]>([
     [['any'], true],
     [['secret', 'x'], false],
@@ -79,6 +82,7 @@ describe('an indexing policy', () => {
     [['odd name'], false],
     [['id'], true],
     [['_ts'], true],
+    [['_etag'], false],
   ])('says of %j: indexed %j', (path, isIndexed) => {
     expect(policy.isIndexed(path)).toBe(isIndexed);
   });

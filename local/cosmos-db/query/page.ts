@@ -2,10 +2,10 @@
 import type { Container } from '../store/container.js';
 import type { StoredDocument } from '../store/document.js';
 import type { PhysicalPartition } from '../store/physical-partitions.js';
-import { badQuery } from '../wire-errors.js';
+import { amountOf } from './amount.js';
 import type { AccessPath, LogicalPartition } from './access-path.js';
 import { chooseAccessPath } from './access-path.js';
-import type { Amount, Expression, Query } from './ast.js';
+import type { Expression, Query } from './ast.js';
 import type { Continuation } from './continuation.js';
 import { compileFilter } from './evaluate.js';
 import type { Scope } from './scope.js';
@@ -77,14 +77,6 @@ export function countLoaded(document: StoredDocument, work: PageWork, path: Acce
   work.loaded += 1;
   work.loadedBytes += document.size;
   if (!path.seeks) work.scanned += 1;
-}
-
-/** The value of TOP, OFFSET or LIMIT. */
-export function amountOf(amount: Amount, scope: Scope): number {
-  const value = amount.kind === 'number' ? amount.value : scope.parameters[amount.name];
-  const isAmount = typeof value === 'number' && Number.isInteger(value) && value >= 0;
-  if (!isAmount) throw badQuery('TOP, OFFSET and LIMIT need a whole number of 0 or more.');
-  return value;
 }
 
 /** How many results to skip, and to yield then; Infinity without a limit. */

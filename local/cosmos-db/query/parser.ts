@@ -1,5 +1,6 @@
 /** Parses a whole query. What the embedded server leaves out is refused here, by name. */
 import { notSupported } from '../wire-errors.js';
+import { checkAmount } from './amount.js';
 import type { Amount, Expression, OrderTerm, Query, Selection, SelectItem, Written } from './ast.js';
 import type { Cursor } from './cursor.js';
 import { createCursor } from './cursor.js';
@@ -60,10 +61,7 @@ function parseWritten(cursor: Cursor): Written {
 function parseAmount(cursor: Cursor): Amount {
   const token = cursor.next();
   if (token.kind === 'parameter') return { kind: 'parameter', name: token.text };
-  const value = Number(token.text);
-  if (token.kind !== 'number' || !Number.isInteger(value))
-    cursor.fail('TOP, OFFSET and LIMIT need a whole number or a parameter.');
-  return { kind: 'number', value };
+  return { kind: 'number', value: checkAmount(token.kind === 'number' ? Number(token.text) : undefined) };
 }
 
 function parseSelection(cursor: Cursor): Selection {

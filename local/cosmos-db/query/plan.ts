@@ -6,9 +6,9 @@
  */
 import { badQuery, notSupported } from '../wire-errors.js';
 import { hasAggregate } from './aggregates.js';
+import { amountOf } from './amount.js';
 import type { AggregateName, Expression, Query, SelectItem } from './ast.js';
 import type { Scope } from './scope.js';
-import { amountOf } from './page.js';
 import { selectionExpression } from './selection.js';
 import type { Json, JsonObject } from './values.js';
 

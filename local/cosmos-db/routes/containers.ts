@@ -3,7 +3,7 @@ import type { Answer, Request } from '../exchange.js';
 import { containerOf, databaseOf, flag, parseObject } from '../exchange.js';
 import type { Container } from '../store/container.js';
 import type { ContainerDefinition } from '../store/definition.js';
-import { InvalidDefinitionError, readDefinition } from '../store/definition.js';
+import { readDefinition } from '../store/definition.js';
 import { badRequest, conflict, methodNotAllowed, notSupported } from '../wire-errors.js';
 
 const METADATA_CHARGE = 1;
@@ -11,7 +11,7 @@ const METADATA_CHARGE = 1;
 function describe({ definition, rid }: Container): Record<string, unknown> {
   return {
     id: definition.name,
-    indexingPolicy: definition.indexingPolicyJson,
+    indexingPolicy: definition.indexingPolicy.json,
     partitionKey: { paths: [definition.partitionKeyText], kind: 'Hash', version: 2 },
     ...(definition.defaultTtl === undefined ? {} : { defaultTtl: definition.defaultTtl }),
     _rid: rid,
@@ -27,11 +27,15 @@ function describe({ definition, rid }: Container): Record<string, unknown> {
 }
 
 function readRequestedDefinition(request: Request): ContainerDefinition {
-  try {
-    return readDefinition(request.path.database, parseObject(request.body), 'id');
-  } catch (error) {
-    throw error instanceof InvalidDefinitionError ? badRequest(error.message) : error;
-  }
+  const problems: string[] = [];
+  const source = {
+    database: request.path.database,
+    properties: parseObject(request.body),
+    nameProperty: 'id',
+  } as const;
+  const definition = readDefinition(source, problems);
+  if (problems.length > 0) throw badRequest(problems.join('; '));
+  return definition;
 }
 
 function create(request: Request): Answer {
@@ -58,8 +62,10 @@ export function answerContainers(request: Request): Answer {
 /** Answers /dbs/{name}/colls/{name}. */
 export function answerContainer(request: Request): Answer {
   const container = containerOf(request);
-  if (request.method === 'GET')
-    return { status: 200, charge: METADATA_CHARGE, body: JSON.stringify(describe(container)) };
+  if (request.method === 'GET') {
+    const headers = ['x-ms-documentdb-collection-index-transformation-progress', '100'];
+    return { status: 200, charge: METADATA_CHARGE, body: JSON.stringify(describe(container)), headers };
+  }
   if (request.method === 'PUT')
     throw notSupported('Changing a container (change infra/topology.json and start again instead)');
   if (request.method !== 'DELETE') throw methodNotAllowed(request.method, '/dbs/{name}/colls/{name}');

@@ -2,7 +2,7 @@
 import type { Answer, Request } from '../exchange.js';
 import { databaseOf, flag, parseObject } from '../exchange.js';
 import type { Database } from '../store/catalog.js';
-import { checkResourceName, InvalidDefinitionError } from '../store/definition.js';
+import { checkResourceName } from '../store/definition.js';
 import { badRequest, conflict, methodNotAllowed, notSupported } from '../wire-errors.js';
 
 const METADATA_CHARGE = 1;
@@ -21,12 +21,9 @@ function describe(database: Database): Record<string, unknown> {
 
 function create(request: Request): Answer {
   if (flag(request, 'x-ms-documentdb-isquery')) throw notSupported('A query over databases');
-  let name: string;
-  try {
-    name = checkResourceName(parseObject(request.body)['id'], 'id');
-  } catch (error) {
-    throw error instanceof InvalidDefinitionError ? badRequest(error.message) : error;
-  }
+  const problems: string[] = [];
+  const name = checkResourceName(parseObject(request.body)['id'], 'id', problems);
+  if (problems.length > 0) throw badRequest(problems.join('; '));
   if (request.store.databases.has(name)) throw conflict(`database ${name}`);
   return { status: 201, charge: METADATA_CHARGE, body: JSON.stringify(describe(request.store.createDatabase(name))) };
 }

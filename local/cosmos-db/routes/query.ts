@@ -106,7 +106,7 @@ function run(
   { text, parameters, query, scope }: QueryText,
 ): Answer | Promise<Answer> {
   const { definition, partitions } = container;
-  const indexes = JSON.stringify(definition.indexingPolicyJson);
+  const indexes = JSON.stringify(definition.indexingPolicy.json);
   const fingerprint = queryFingerprint(query, {
     text,
     parameters,

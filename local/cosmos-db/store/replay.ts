@@ -49,7 +49,8 @@ function checkSamePartitionKey(known: Container, stored: ContainerDefinition): v
 }
 
 function replayContainer(catalog: Catalog, record: Extract<StoreRecord, { kind: 'container' }>): void {
-  const stored = readDefinition(record.database, record.definition, 'id');
+  // What was accepted once is not checked again: an earlier version may have known fewer rules.
+  const stored = readDefinition({ database: record.database, properties: record.definition, nameProperty: 'id' }, []);
   const known = catalog.find(record.database, stored.name);
   if (known !== undefined) checkSamePartitionKey(known, stored);
   (known ?? catalog.addContainer(stored)).counters.raise(record.lsn, record.sequence);

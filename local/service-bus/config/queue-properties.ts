@@ -11,6 +11,7 @@ export type RawProperties = Readonly<Record<string, unknown>>;
 type Draft = { -readonly [Key in keyof QueueSettings]: QueueSettings[Key] };
 type Reader = (draft: Draft, value: unknown) => string | undefined;
 
+const megabyte = 1024 * 1024;
 const seconds = 1000;
 const minutes = 60 * seconds;
 const days = 24 * 60 * minutes;
@@ -23,7 +24,7 @@ const defaults: Omit<QueueSettings, 'name'> = {
   defaultTimeToLiveMs: Infinity,
   deadLetterOnExpiration: false,
   duplicateWindowMs: 0,
-  maxSizeBytes: 1024 * 1024 * 1024,
+  maxSizeBytes: 1024 * megabyte,
   forwardTo: undefined,
   forwardDeadLettersTo: undefined,
 };
@@ -64,6 +65,16 @@ function queueName(set: (draft: Draft, name: string | undefined) => void): Reade
   };
 }
 
+/** The sizes of a queue in the standard tier. */
+const sizesInMegabytes = [1024, 2048, 3072, 4096, 5120];
+
+function size(draft: Draft, value: unknown): string | undefined {
+  const chosen = sizesInMegabytes.find((known) => known === value);
+  if (chosen === undefined) return `must be one of ${sizesInMegabytes.join(', ')}`;
+  draft.maxSizeBytes = chosen * megabyte;
+  return undefined;
+}
+
 /** A feature that may be named as long as it is off. */
 function refused(feature: string): Reader {
   return (_draft, value) =>
@@ -78,7 +89,7 @@ const readers: Readonly<Record<string, Reader>> = {
   defaultMessageTimeToLive: duration((draft, ms) => (draft.defaultTimeToLiveMs = ms), 1 * seconds, Infinity),
   deadLetteringOnMessageExpiration: flag((draft, isOn) => (draft.deadLetterOnExpiration = isOn)),
   duplicateDetectionHistoryTimeWindow: duration((draft, ms) => (draft.duplicateWindowMs = ms), 20 * seconds, 7 * days),
-  maxSizeInMegabytes: whole((draft, size) => (draft.maxSizeBytes = size * 1024 * 1024), 1, 81_920),
+  maxSizeInMegabytes: size,
   forwardTo: queueName((draft, name) => (draft.forwardTo = name)),
   forwardDeadLetteredMessagesTo: queueName((draft, name) => (draft.forwardDeadLettersTo = name)),
   requiresDuplicateDetection: flag(() => undefined),

@@ -18,9 +18,9 @@ export function parseEntityPath(address: string): EntityPath {
   return { entity: isManagement ? path.slice(0, -managementSuffix.length) : path, isManagement };
 }
 
-/** The queue a sub-queue belongs to. */
+/** The queue that a sub-queue or management node belongs to; names of queues may have slashes. */
 export function queueOf(entity: string): string {
-  return entity.split('/', 1)[0] ?? entity;
+  return entity.split('/$', 1)[0] ?? entity;
 }
 
 /** What kind of address this is when it names something the broker does not have. */
