@@ -40,6 +40,11 @@ export function flag(request: Request, name: string): boolean {
   return header(request, name)?.toLowerCase() === 'true';
 }
 
+/** True when a write's answer is to leave out the document. */
+export function wantsNoContent(request: Request): boolean {
+  return header(request, 'prefer')?.toLowerCase() === 'return=minimal';
+}
+
 /** The body as JSON. */
 export function parseJson(body: Buffer): Json {
   if (!isUtf8(body)) throw badRequest('The body is not UTF-8.');

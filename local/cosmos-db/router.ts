@@ -9,7 +9,7 @@ import { answerDatabase, answerDatabases } from './routes/databases.js';
 import { answerCreate, answerItem } from './routes/items.js';
 import { answerFeed, answerQuery, answerQueryPlan } from './routes/query.js';
 import type { ResourceKind } from './resource-path.js';
-import { methodNotAllowed, notSupported } from './wire-errors.js';
+import { methodNotAllowed } from './wire-errors.js';
 
 /** A route with the name its operation has for faults and counters. */
 export interface Route {
@@ -41,7 +41,7 @@ function routeOfItems(request: Request): Route {
   return { operation: flag(request, 'x-ms-documentdb-is-upsert') ? 'upsert' : 'create', answer: answerCreate };
 }
 
-type FixedKind = Exclude<ResourceKind, 'item' | 'items' | 'other'>;
+type FixedKind = Exclude<ResourceKind, 'item' | 'items'>;
 
 const FIXED: Readonly<Record<FixedKind, Route>> = {
   account: { operation: 'account', answer: answerAccount },
@@ -54,14 +54,12 @@ const FIXED: Readonly<Record<FixedKind, Route>> = {
 
 /** The route of a request; throws for what is not supported. */
 export function routeOf(request: Request): Route {
-  const { kind, resourceType } = request.path;
+  const { kind } = request.path;
   switch (kind) {
     case 'item':
       return { operation: ITEM_OPERATIONS[request.method] ?? 'read', answer: answerItem };
     case 'items':
       return routeOfItems(request);
-    case 'other':
-      throw notSupported(`The resource type ${JSON.stringify(resourceType)}`);
     default:
       return FIXED[kind];
   }

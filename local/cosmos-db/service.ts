@@ -17,6 +17,7 @@ import { sitOut } from './fault-gate.js';
 import type { Operation } from './operations.js';
 import { ITEM_OPERATIONS } from './operations.js';
 import type { Route } from './router.js';
+import { withNames } from './resource-path.js';
 import { routeOf } from './router.js';
 import type { Throughput } from './throughput.js';
 import { injectedFault, tooManyRequests } from './wire-errors.js';
@@ -97,17 +98,19 @@ export function createService(parts: ServiceParts): Service {
     return { kind: 'answer', answer };
   };
 
-  const findRoute = (request: Request): Route => {
+  const admit = (request: Request): Request => {
     const { method, path } = request;
     authenticate({ method, path, authorization: header(request, 'authorization'), date: header(request, 'x-ms-date') });
-    return routeOf(request);
+    return { ...request, path: withNames(path, request.store.databases) };
   };
 
   return {
-    decide(request) {
+    decide(incoming) {
+      let request: Request;
       let route: Route;
       try {
-        route = findRoute(request);
+        request = admit(incoming);
+        route = routeOf(request);
       } catch (error) {
         return { kind: 'answer', answer: errorAnswer(error, onInternalError) };
       }

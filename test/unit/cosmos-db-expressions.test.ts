@@ -176,6 +176,16 @@ describe('a function', () => {
     ["DateTimeAdd('second', -5, '2026-01-01T00:00:00Z')", '2025-12-31T23:59:55.0000000Z'],
     ["DateTimeDiff('day', '2026-01-01T23:00:00Z', '2026-01-02T01:00:00Z')", 1],
     ["DateTimeToTimestamp('2026-01-01T00:00:00.0000000Z')", Date.UTC(2026, 0, 1)],
+    ["DateTimePart('yyyy', '2026-01-31T12:34:56.6789123Z')", 2026],
+    ["DateTimePart('mm', '2026-01-31T12:34:56.6789123Z')", 1],
+    ["DateTimePart('hh', '2026-01-31T12:34:56.6789123Z')", 12],
+    ["DateTimePart('ms', '2026-01-31T12:34:56.6789123Z')", 678],
+    ["DateTimePart('mcs', '2026-01-31T12:34:56.6789123Z')", 678_912],
+    ["DateTimePart('ns', '2026-01-31T12:34:56.6789123Z')", 678_912_300],
+    ["DateTimePart('week', '2026-01-31T12:34:56Z')", 'undefined'],
+    ["DateTimeToTicks('1970-01-01T00:00:01.0000002Z')", 10_000_002],
+    ['TicksToDateTime(10000002)', '1970-01-01T00:00:01.0000002Z'],
+    ['GetCurrentTicks()', Date.UTC(2026, 0, 1) * 10_000],
     ['TimestampToDateTime(0)', '1970-01-01T00:00:00.0000000Z'],
   ])('%s tells the time: %j', (expression, value) => {
     expect(evaluate(expression)).toEqual(value);
@@ -184,6 +194,8 @@ describe('a function', () => {
 
 describe('a query that is wrong', () => {
   it.each([
+    ['SELECT *', /'SELECT \*' is not valid if FROM clause is omitted/],
+    ['SELECT VALUE c.n', /'c' could not be resolved/],
     ['SELECT * FROM', /incorrect syntax near the end/],
     ['SELECT * FROM c WHERE', /incorrect syntax/],
     ['SELECT * FROM c WHERE x.a = 1', /'x' could not be resolved/],
@@ -210,6 +222,24 @@ describe('a query that is wrong', () => {
     expect(run).toThrow(WireError);
   });
 
+  it('takes a query without FROM for one result', () => {
+    const container = memoryContainer(everythingIndexed, 2);
+    store(container, [document, { ...document, id: 'b' }]);
+    expect(runQuery(container, 'SELECT VALUE ARRAY_LENGTH([1, 2])').results).toEqual([2]);
+    expect(runQuery(container, "SELECT 1 AS one, 'x' AS text").results).toEqual([{ one: 1, text: 'x' }]);
+    expect(runQuery(container, 'SELECT VALUE 1 WHERE false').results).toEqual([]);
+  });
+
+  it('rolls another random number for each document', () => {
+    const container = memoryContainer(everythingIndexed);
+    store(
+      container,
+      Array.from({ length: 50 }, (_, index) => ({ id: `d${index}` })),
+    );
+    const numbers = runQuery(container, 'SELECT VALUE RAND() FROM c').results;
+    expect(new Set(numbers).size).toBe(50);
+  });
+
   it('runs chains and lists as long as the limit allows', () => {
     const container = memoryContainer(everythingIndexed);
     store(container, [document]);
@@ -223,6 +253,11 @@ describe('a query that is wrong', () => {
 
   it.each([
     ['SELECT * FROM c JOIN x IN c.list', /JOIN is not supported/],
+    ['SELECT VALUE x FROM c JOIN x IN c.list', /JOIN is not supported/],
+    ['SELECT x.k FROM c AS d JOIN x IN d.list WHERE x.k = 1', /JOIN is not supported/],
+    ['SELECT VALUE x.k FROM x IN c.list', /Iteration/],
+    ['SELECT VALUE COUNT(1)', /in a query without FROM is not supported/],
+    ['SELECT DISTINCT VALUE 1', /in a query without FROM is not supported/],
     ['SELECT VALUE x FROM x IN c.list', /Iteration/],
     ['SELECT * FROM (SELECT * FROM c) d', /subquery is not supported/],
     ['SELECT * FROM c WHERE EXISTS(SELECT VALUE 1 FROM c)', /subquery is not supported/],

@@ -6,6 +6,8 @@ import { hashPartitionKey } from '../../node_modules/@azure/cosmos/dist/esm/util
 import { executePage } from '../../local/cosmos-db/query/execute.js';
 import { parseQuery } from '../../local/cosmos-db/query/parser.js';
 import { readCharge, replaceCharge, writeCharge } from '../../local/cosmos-db/request-charge.js';
+import { createCatalog } from '../../local/cosmos-db/store/catalog.js';
+import { readDefinition } from '../../local/cosmos-db/store/definition.js';
 import { documentRid } from '../../local/cosmos-db/store/document.js';
 import { readIndexingPolicy } from '../../local/cosmos-db/store/indexing-policy.js';
 import { createOrderedList } from '../../local/cosmos-db/store/ordered-list.js';
@@ -57,13 +59,28 @@ it('keeps a list sorted through any insertions and removals (L1, L2)', () => {
   );
 });
 
-it('gives documents _rids that sort in the order of their creation', () => {
-  const rids = [1, 2, 9, 10, 61, 62, 63, 3843, 3844, 1e9, 1e15].map((sequence) =>
-    documentRid('AQAAAIMAAAA=', sequence),
-  );
-  expect([...rids].sort()).toEqual(rids);
-  expect(new Set(rids).size).toBe(rids.length);
-  for (const rid of rids) expect(Buffer.from(rid, 'base64')).toHaveLength(16);
+it('gives documents _rids whose numbers grow in the order of their creation, as clients read them', () => {
+  const sequences = [1, 2, 9, 255, 256, 3843, 2 ** 32 - 1, 2 ** 32, 1e15];
+  const rids = sequences.map((sequence) => documentRid('AQAAAIMAAAA=', sequence));
+  const bytes = rids.map((rid) => Buffer.from(rid.replaceAll('-', '/'), 'base64'));
+  expect(bytes.map((rid) => Number(rid.readBigUInt64LE(8)))).toEqual(sequences);
+  for (const rid of bytes) {
+    expect(rid).toHaveLength(16);
+    expect(rid.subarray(0, 8).toString('base64')).toBe('AQAAAIMAAAA=');
+    expect((rid[15] ?? 0) >> 4).toBe(0); // Another value would name another type of resource.
+  }
+});
+
+it('names a container by the same _rid in every run, whatever else there is', () => {
+  const definitionOf = (name: string) =>
+    readDefinition({ database: 'shop', properties: { id: name, partitionKey: '/id' }, nameProperty: 'id' }, []);
+  const ridOf = (...names: string[]): string | undefined => {
+    const catalog = createCatalog(1);
+    for (const name of names) catalog.addContainer(definitionOf(name));
+    return catalog.find('shop', 'orders')?.rid;
+  };
+  expect(ridOf('a', 'b', 'orders')).toBe(ridOf('orders'));
+  expect(Buffer.from(ridOf('orders')?.replaceAll('-', '/') ?? '', 'base64')).toHaveLength(8);
 });
 
 describe('an indexing policy', () => {

@@ -91,7 +91,8 @@ export interface Query {
   readonly selection: Selection;
   readonly distinct: boolean;
   readonly top?: Amount;
-  readonly alias: string;
+  /** The name of the document; absent in a query without FROM. */
+  readonly alias?: string;
   readonly where?: Written;
   readonly groupBy: readonly Written[];
   readonly orderBy: readonly OrderTerm[];

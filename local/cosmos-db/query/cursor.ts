@@ -1,18 +1,20 @@
 /** Walks over the tokens of a query; the parser's only view of them. */
 import { badQuery } from '../wire-errors.js';
+import { readAlias } from './from-clause.js';
 import type { Token } from './lexer.js';
 import { tokenize } from './lexer.js';
 
 /** Longer texts are refused, as in the service. */
-const MAX_TEXT_LENGTH = 256 * 1024;
-const MAX_TOKENS = 16_384;
+export const MAX_TEXT_LENGTH = 256 * 1024;
+export const MAX_TOKENS = 16_384;
 /** These two bound the recursion of the parser and of the evaluator. */
 const MAX_OPERATORS = 1000;
 const MAX_DEPTH = 64;
 
 export interface Cursor {
   readonly text: string;
-  readonly alias: string;
+  /** The name of the document; undefined in a query without FROM. */
+  readonly alias: string | undefined;
   peek(ahead?: number): Token;
   next(): Token;
   /** Takes the next token when it is this symbol or keyword. */
@@ -30,27 +32,6 @@ export interface Cursor {
 
 function isText(token: Token, text: string): boolean {
   return token.kind === 'name' ? token.upper === text : token.kind === 'symbol' && token.text === text;
-}
-
-/** The index of the token after FROM, outside any bracket; -1 when there is none. */
-function indexAfterFrom(tokens: readonly Token[]): number {
-  let depth = 0;
-  for (const [index, token] of tokens.entries()) {
-    if (token.kind === 'symbol' && '([{'.includes(token.text)) depth += 1;
-    else if (token.kind === 'symbol' && ')]}'.includes(token.text)) depth -= 1;
-    else if (depth === 0 && token.upper === 'FROM' && tokens[index - 1]?.text !== '.') return index + 1;
-  }
-  return -1;
-}
-
-function aliasOf(tokens: readonly Token[]): string {
-  const index = indexAfterFrom(tokens);
-  if (index < 0) throw badQuery('Syntax error, a query needs FROM.');
-  const root = tokens[index];
-  const following = tokens[index + 1];
-  const alias = following?.upper === 'AS' ? tokens[index + 2] : following;
-  const isKeyword = /^(WHERE|ORDER|GROUP|OFFSET|JOIN|IN|)$/.test(alias?.upper ?? '');
-  return (isKeyword ? root?.text : alias?.text) ?? '';
 }
 
 /** The tokens of a query that is neither too long nor too complex, with the one that ends it. */
@@ -86,7 +67,7 @@ export function createCursor(text: string): Cursor {
   };
   return {
     text,
-    alias: aliasOf(tokens),
+    alias: readAlias(tokens),
     peek,
     next,
     accept,

@@ -11,6 +11,8 @@ export function isConstant(expression: Expression): boolean {
     case 'undefined':
     case 'parameter':
       return true;
+    case 'call':
+      return expression.name !== 'RAND' && expression.arguments.every(isConstant);
     default:
       return childrenOf(expression).every(isConstant);
   }

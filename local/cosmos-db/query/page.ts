@@ -8,6 +8,7 @@ import { chooseAccessPath } from './access-path.js';
 import type { Expression, Query } from './ast.js';
 import type { Continuation } from './continuation.js';
 import { compileFilter } from './evaluate.js';
+import type { ResumeFilter } from './resume-filter.js';
 import type { Scope } from './scope.js';
 import type { JsonObject } from './values.js';
 
@@ -20,6 +21,7 @@ export interface PageRequest {
   readonly logicalPartition?: LogicalPartition;
   readonly maxItems: number;
   readonly from?: Continuation;
+  readonly resume?: ResumeFilter;
 }
 
 /** What the page cost. */
@@ -36,6 +38,8 @@ export interface Page {
   /** The results as JSON texts. */
   readonly items: readonly string[];
   readonly next?: Continuation;
+  /** True when equal results came in descending order of their `_rid`s. */
+  readonly isReversed?: boolean;
   readonly work: Readonly<PageWork>;
 }
 

@@ -1,10 +1,12 @@
 /** Parses a whole query. What the embedded server leaves out is refused here, by name. */
 import { notSupported } from '../wire-errors.js';
+import { hasAggregate } from './aggregates.js';
 import { checkAmount } from './amount.js';
 import type { Amount, Expression, OrderTerm, Query, Selection, SelectItem, Written } from './ast.js';
 import type { Cursor } from './cursor.js';
 import { createCursor } from './cursor.js';
 import { parseExpression } from './parse-expression.js';
+import { selectionExpression } from './selection.js';
 
 const CACHE_SIZE = 256;
 /** Longer texts are rarely repeated and would fill memory. */
@@ -36,9 +38,9 @@ function parse(cursor: Cursor): Query {
   const query: Query = {
     selection,
     distinct,
-    alias: cursor.alias,
     groupBy,
     orderBy,
+    ...(cursor.alias === undefined ? {} : { alias: cursor.alias }),
     ...(top === undefined ? {} : { top }),
     ...(where === undefined ? {} : { where }),
     ...(limit === undefined ? {} : { limit }),
@@ -48,9 +50,19 @@ function parse(cursor: Cursor): Query {
 }
 
 function checkCombination(cursor: Cursor, query: Query): void {
+  if (query.alias === undefined && query.selection.kind === 'all')
+    cursor.fail("'SELECT *' is not valid if FROM clause is omitted.");
+  if (query.alias === undefined && needsSource(query))
+    throw notSupported('TOP, DISTINCT, an aggregate, GROUP BY, ORDER BY or OFFSET in a query without FROM');
   if (query.groupBy.length > 0 && query.orderBy.length > 0)
     cursor.fail("'ORDER BY' is not supported together with 'GROUP BY'.");
   if (query.top !== undefined && query.limit !== undefined) cursor.fail("'TOP' cannot be used with 'OFFSET LIMIT'.");
+}
+
+/** True for a query that counts, orders or compares results. */
+function needsSource({ distinct, top, limit, orderBy, groupBy, selection }: Query): boolean {
+  const combines = distinct || top !== undefined || limit !== undefined || orderBy.length > 0 || groupBy.length > 0;
+  return combines || hasAggregate(selectionExpression(selection));
 }
 
 function parseWritten(cursor: Cursor): Written {
@@ -86,7 +98,7 @@ function parseSelectItem(cursor: Cursor, index: number): SelectItem {
   return { ...written, alias: impliedAlias(written.expression, cursor.alias) ?? `$${index + 1}` };
 }
 
-function impliedAlias(expression: Expression, root: string): string | undefined {
+function impliedAlias(expression: Expression, root: string | undefined): string | undefined {
   if (expression.kind !== 'path') return undefined;
   const last = expression.steps[expression.steps.length - 1];
   if (last === undefined) return root;
@@ -94,14 +106,11 @@ function impliedAlias(expression: Expression, root: string): string | undefined 
 }
 
 function parseFrom(cursor: Cursor): void {
+  if (cursor.alias === undefined) return;
   cursor.expect('FROM');
-  if (cursor.isAt('(')) throw notSupported('A subquery');
   const root = cursor.next();
   if (root.kind !== 'name') cursor.fail();
-  if (cursor.isAt('.') || cursor.isAt('[')) throw notSupported('FROM on a part of the document');
   if (cursor.accept('AS') || (cursor.peek().kind === 'name' && cursor.peek().text === cursor.alias)) cursor.next();
-  if (cursor.isAt('IN')) throw notSupported('Iteration (FROM … IN …)');
-  if (cursor.isAt('JOIN')) throw notSupported('JOIN');
 }
 
 function parseGroupBy(cursor: Cursor): readonly Written[] {

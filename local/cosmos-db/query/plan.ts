@@ -8,6 +8,7 @@ import { badQuery, notSupported } from '../wire-errors.js';
 import { hasAggregate } from './aggregates.js';
 import { amountOf } from './amount.js';
 import type { AggregateName, Expression, Query, SelectItem } from './ast.js';
+import type { PhysicalPartition } from '../store/physical-partitions.js';
 import type { Scope } from './scope.js';
 import { selectionExpression } from './selection.js';
 import type { Json, JsonObject } from './values.js';
@@ -34,6 +35,11 @@ export function needsPlan(query: Query): boolean {
   );
 }
 
+/** True for groups, and for an aggregate over everything. */
+function aggregates(query: Query): boolean {
+  return query.groupBy.length > 0 || hasAggregate(selectionExpression(query.selection));
+}
+
 /** The text of an aggregate's argument: between the brackets of `COUNT(…)`. */
 function argumentText(text: string): string {
   return text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'));
@@ -51,7 +57,7 @@ function partialAggregate(name: AggregateName, text: string): string {
 function tail(query: Query): string {
   const where = query.where === undefined ? '' : ` WHERE ${query.where.text}`;
   const groups = query.groupBy.length === 0 ? '' : ` GROUP BY ${query.groupBy.map(({ text }) => text).join(', ')}`;
-  return ` FROM ${query.alias}${where}${groups}`;
+  return ` FROM ${query.alias ?? ''}${where}${groups}`;
 }
 
 /** The part of the plan that a clause decides. */
@@ -125,14 +131,14 @@ function limitText(query: Query, scope: Scope): { readonly top: string; readonly
 
 function orderedPayload(query: Query): string {
   const { selection } = query;
-  if (selection.kind === 'all') return query.alias;
+  if (selection.kind === 'all') return query.alias ?? '';
   if (selection.kind === 'value') return selection.value.text;
   return payloadOf(selection.items);
 }
 
 /** Each partition yields the sort values with the payload; the client merges and puts its filter into the placeholder. */
 function rewriteOrdered(query: Query, scope: Scope): Rewrite {
-  const { alias } = query;
+  const { alias = '' } = query;
   const { top, limit } = limitText(query, scope);
   const items = query.orderBy.map(({ text }) => `{"item": ${text}}`).join(', ');
   const where = query.where === undefined ? '' : `(${query.where.text}) AND `;
@@ -152,22 +158,29 @@ function rewritePlain(query: Query, scope: Scope): Rewrite {
 }
 
 function rewrite(query: Query, scope: Scope): Rewrite {
-  if (query.groupBy.length > 0 || hasAggregate(selectionExpression(query.selection))) return rewriteAggregates(query);
+  if (aggregates(query)) return rewriteAggregates(query);
   return query.orderBy.length > 0 ? rewriteOrdered(query, scope) : rewritePlain(query, scope);
 }
 
 function checkPlannable(query: Query): void {
   if (query.distinct && query.orderBy.length > 0)
     throw notSupported('DISTINCT with ORDER BY in a cross partition query');
-  if (query.distinct && (query.groupBy.length > 0 || hasAggregate(selectionExpression(query.selection)))) {
+  if (query.distinct && aggregates(query)) {
     throw notSupported('DISTINCT with an aggregate in a cross partition query');
   }
 }
 
-/** The plan as the service answers it. */
-export function queryPlan(query: Query, scope: Scope): Json {
+/** Where the partitions to ask end: a query without FROM has one result, so one partition answers it. */
+function endOf(query: Query, [first]: readonly PhysicalPartition[]): string {
+  return (query.alias === undefined ? first?.maxExclusive : undefined) ?? 'FF';
+}
+
+/** The plan as the service answers it; `partitions` are those of the container, in order. */
+export function queryPlan(query: Query, scope: Scope, partitions: readonly PhysicalPartition[]): Json {
   checkPlannable(query);
   const rewritten = needsPlan(query) ? rewrite(query, scope) : { rewrittenQuery: '' };
+  // An aggregate over everything is one result: its order means nothing, and clients cannot merge both.
+  const orderBy = aggregates(query) ? [] : query.orderBy;
   return {
     partitionedQueryExecutionInfoVersion: 2,
     queryInfo: {
@@ -175,8 +188,8 @@ export function queryPlan(query: Query, scope: Scope): Json {
       top: query.top === undefined ? null : amountOf(query.top, scope),
       offset: query.limit === undefined ? null : amountOf(query.limit.offset, scope),
       limit: query.limit === undefined ? null : amountOf(query.limit.count, scope),
-      orderBy: query.orderBy.map(({ descending }) => (descending ? 'Descending' : 'Ascending')),
-      orderByExpressions: query.orderBy.map(({ text }) => text),
+      orderBy: orderBy.map(({ descending }) => (descending ? 'Descending' : 'Ascending')),
+      orderByExpressions: orderBy.map(({ text }) => text),
       groupByExpressions: query.groupBy.map(({ text }) => text),
       groupByAliases: rewritten.groupByAliases ?? [],
       aggregates: rewritten.aggregates ?? [],
@@ -186,6 +199,6 @@ export function queryPlan(query: Query, scope: Scope): Json {
       dCountInfo: null,
       hasNonStreamingOrderBy: false,
     },
-    queryRanges: [{ min: '', max: 'FF', isMinInclusive: true, isMaxInclusive: false }],
+    queryRanges: [{ min: '', max: endOf(query, partitions), isMinInclusive: true, isMaxInclusive: false }],
   };
 }

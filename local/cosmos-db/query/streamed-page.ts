@@ -11,6 +11,7 @@ import type { PhysicalPartition } from '../store/physical-partitions.js';
 import type { Continuation } from './continuation.js';
 import type { Page, PageRequest, PageWork, Source } from './page.js';
 import { countLoaded, createSource, load, newWork, windowOf } from './page.js';
+import { resumePosition } from './resume-filter.js';
 import { compileSelection, distinctKey, yieldsWholeDocument } from './selection.js';
 import type { Value } from './values.js';
 import type { After } from './walk.js';
@@ -110,6 +111,13 @@ function continuationAt(partition: string, after: After, { toSkip, toYield }: Co
   };
 }
 
+/** Behind which place a partition's documents are wanted. */
+function startIn(partition: PhysicalPartition, { from, resume }: PageRequest, { path }: Source): After {
+  const isUnderWay = partition.id === from?.partition && from.after !== undefined;
+  if (isUnderWay) return from.after;
+  return resume === undefined ? undefined : resumePosition(resume, path.order);
+}
+
 /** Runs one page. */
 export function executeStream(request: PageRequest): Page {
   const { from, partitions, maxItems } = request;
@@ -119,12 +127,13 @@ export function executeStream(request: PageRequest): Page {
   const run: Run = { source, read: createReader(request, source), work, collected, maxItems };
   const first = from === undefined ? 0 : partitions.findIndex(({ id }) => id === from.partition);
   for (const partition of partitions.slice(Math.max(0, first))) {
-    const start = partition.id === from?.partition ? from.after : undefined;
+    const start = startIn(partition, request, source);
     const stop = readPartition(partition, start, run);
     if (stop?.kind === 'complete') break;
     if (stop?.kind === 'full') {
-      return { items: collected.items, work, next: continuationAt(partition.id, stop.after, collected) };
+      const next = continuationAt(partition.id, stop.after, collected);
+      return { items: collected.items, work, isReversed: source.path.order.tieDescending, next };
     }
   }
-  return { items: collected.items, work };
+  return { items: collected.items, work, isReversed: source.path.order.tieDescending };
 }

@@ -1,10 +1,25 @@
 /** GET /: what a client reads first. */
 import type { Answer, Request } from '../exchange.js';
 import { header } from '../exchange.js';
+import { MAX_TEXT_LENGTH, MAX_TOKENS } from '../query/cursor.js';
 import { methodNotAllowed } from '../wire-errors.js';
 
 /** Not "localhost": under that id the client would read the account again and again. */
 const ACCOUNT_ID = 'embedded-cosmos-db';
+
+/** What clients that plan queries themselves must know; they refuse an empty one. */
+const QUERY_ENGINE = JSON.stringify({
+  maxSqlQueryInputLength: MAX_TEXT_LENGTH,
+  maxJoinsPerSqlQuery: 0,
+  maxUdfRefPerSqlQuery: 0,
+  maxInExpressionItemsCount: MAX_TOKENS,
+  sqlAllowNonFiniteNumbers: false,
+  sqlAllowAggregateFunctions: true,
+  sqlAllowSubQuery: false,
+  sqlAllowScalarSubQuery: false,
+  sqlAllowLike: true,
+  sqlAllowGroupByClause: true,
+});
 
 /** Answers the account with one region: this very server, by the name the client called it. */
 export function answerAccount(request: Request): Answer {
@@ -29,7 +44,7 @@ export function answerAccount(request: Request): Answer {
       userConsistencyPolicy: consistency,
       systemReplicationPolicy: { minReplicaSetSize: 1, maxReplicasetSize: 4 },
       readPolicy: { primaryReadCoefficient: 1, secondaryReadCoefficient: 1 },
-      queryEngineConfiguration: '{}',
+      queryEngineConfiguration: QUERY_ENGINE,
     }),
   };
 }

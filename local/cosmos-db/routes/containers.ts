@@ -1,6 +1,6 @@
 /** Containers: list, create, read, delete, and their physical partitions. */
 import type { Answer, Request } from '../exchange.js';
-import { containerOf, databaseOf, flag, parseObject } from '../exchange.js';
+import { containerOf, databaseOf, flag, header, parseObject } from '../exchange.js';
 import type { Container } from '../store/container.js';
 import type { ContainerDefinition } from '../store/definition.js';
 import { readDefinition } from '../store/definition.js';
@@ -95,6 +95,9 @@ export function answerPartitionRanges(request: Request): Answer {
     parents: [],
     _ts: 0,
   }));
+  const etag = `"${rid}-${partitions.length}"`;
+  // Clients ask again until nothing has changed.
+  if (header(request, 'if-none-match') === etag) return { status: 304, charge: 0, headers: ['etag', etag] };
   const body = JSON.stringify({ _rid: rid, PartitionKeyRanges: ranges, _count: ranges.length });
-  return { status: 200, charge: 0, body };
+  return { status: 200, charge: 0, body, headers: ['etag', etag] };
 }

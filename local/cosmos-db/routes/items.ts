@@ -1,6 +1,6 @@
 /** Point operations on items. */
 import type { Answer, Request } from '../exchange.js';
-import { containerOf, flag, header, parseJson, parseObject } from '../exchange.js';
+import { containerOf, flag, header, parseJson, parseObject, wantsNoContent } from '../exchange.js';
 import type { Conditions, ItemTarget, Outcome, View } from '../items/operations.js';
 import { createItem, deleteItem, findItem, patchItem, readItem, replaceItem, upsertItem } from '../items/operations.js';
 import { readPatch } from '../items/patch.js';
@@ -36,11 +36,12 @@ export function viewOf(container: Container, now: number): View {
 
 function answerOf(request: Request, container: Container, outcome: Outcome): Answer {
   const { status, charge, body, etag, lsn, change } = outcome;
+  const leavesOutContent = change !== undefined && wantsNoContent(request);
   return {
     status,
     charge,
     headers: [...(etag === undefined ? [] : ['etag', etag]), 'x-ms-session-token', `0:-1#${lsn}`, 'lsn', String(lsn)],
-    ...(body === undefined ? {} : { body }),
+    ...(body === undefined || leavesOutContent ? {} : { body }),
     ...(change === undefined
       ? {}
       : {

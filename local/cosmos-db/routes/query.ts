@@ -4,6 +4,8 @@ import { containerOf, flag, header, parseObject } from '../exchange.js';
 import type { LogicalPartition } from '../query/access-path.js';
 import type { Query } from '../query/ast.js';
 import { decodeContinuation, encodeContinuation, queryFingerprint } from '../query/continuation.js';
+import type { ResumeFilter } from '../query/resume-filter.js';
+import { readResumeFilter } from '../query/resume-filter.js';
 import type { Scope } from '../query/scope.js';
 import { executePage } from '../query/execute.js';
 import type { Page } from '../query/page.js';
@@ -26,6 +28,7 @@ interface QueryText {
   readonly parameters: Json;
   readonly query: Query;
   readonly scope: Scope;
+  readonly resume?: ResumeFilter;
 }
 
 function readParameters(list: Json): Readonly<Record<string, Json>> {
@@ -44,7 +47,9 @@ function readQuery(request: Request): QueryText {
   const text = body['query'];
   if (typeof text !== 'string') throw badRequest('The query text is missing.');
   const parameters = body['parameters'] ?? [];
+  const resume = readResumeFilter(body['resumeFilter']);
   return {
+    ...(resume === undefined ? {} : { resume }),
     text,
     parameters,
     query: parseQuery(text),
@@ -93,6 +98,8 @@ function answerPage(request: Request, container: Container, page: Page, continua
       String(page.items.length),
       'x-ms-session-token',
       `0:-1#${container.counters.lsn()}`,
+      'x-ms-cosmos-query-execution-info',
+      JSON.stringify({ reverseRidEnabled: false, reverseIndexScan: page.isReversed === true }),
       ...(continuation === undefined ? [] : ['x-ms-continuation', continuation]),
       ...(wantsMetrics ? ['x-ms-documentdb-query-metrics', queryMetrics(page)] : []),
     ],
@@ -103,7 +110,7 @@ function run(
   request: Request,
   container: Container,
   place: Place,
-  { text, parameters, query, scope }: QueryText,
+  { text, parameters, query, scope, resume }: QueryText,
 ): Answer | Promise<Answer> {
   const { definition, partitions } = container;
   const indexes = JSON.stringify(definition.indexingPolicy.json);
@@ -119,6 +126,7 @@ function run(
     scope,
     partitions: place.partitions,
     maxItems: pageSize(request),
+    ...(resume === undefined ? {} : { resume }),
     ...(place.logicalPartition === undefined ? {} : { logicalPartition: place.logicalPartition }),
     ...(token === undefined ? {} : { from: decodeContinuation(fingerprint, token) }),
   });
@@ -138,9 +146,9 @@ export function answerQuery(request: Request): Answer | Promise<Answer> {
 
 /** Answers the request for a query plan. */
 export function answerQueryPlan(request: Request): Answer {
-  containerOf(request);
+  const { partitions } = containerOf(request);
   const { query, scope } = readQuery(request);
-  return { status: 200, charge: 0, body: JSON.stringify(queryPlan(query, scope)) };
+  return { status: 200, charge: 0, body: JSON.stringify(queryPlan(query, scope, partitions)) };
 }
 
 /** Answers GET …/docs: all items, page by page. */

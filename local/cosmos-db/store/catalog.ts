@@ -1,7 +1,9 @@
 /** The databases and containers in memory. */
+import { createHash } from 'node:crypto';
 import type { Container } from './container.js';
 import { createContainer } from './container.js';
 import type { ContainerDefinition } from './definition.js';
+import { ridBytes, ridText } from './rid.js';
 
 export interface Database {
   readonly name: string;
@@ -23,27 +25,34 @@ interface MutableDatabase extends Database {
 }
 
 const DATABASE_RID_LENGTH = 4;
-const CONTAINER_RID_LENGTH = 8;
+/** Tells a container from a user of the database. */
+const CONTAINER_BIT = 0x80;
 
-/** Resource ids are base64 with '-' for '/'. */
-function ridText(bytes: Buffer): string {
-  return bytes.toString('base64').replaceAll('/', '-');
+/**
+ * The bytes of a name's id: the same in every run, because documents keep the `_rid` of their container, and clients
+ * compare the two. A name whose bytes are taken gets the next free ones.
+ */
+function ridOf(name: string, parent: Buffer, isTaken: (rid: string) => boolean): string {
+  for (let attempt = 0; ; attempt += 1) {
+    const hash = createHash('sha256').update(`${attempt}\n${name}`).digest();
+    const own = hash.subarray(0, DATABASE_RID_LENGTH);
+    if (parent.length > 0) own[0] = (own[0] ?? 0) | CONTAINER_BIT;
+    const rid = ridText(Buffer.concat([parent, own]));
+    if (!isTaken(rid)) return rid;
+  }
 }
 
-function ridBytes(rid: string): Buffer {
-  return Buffer.from(rid.replaceAll('-', '/'), 'base64');
+function hasRid(resources: Iterable<{ readonly rid: string }>, rid: string): boolean {
+  return [...resources].some((resource) => resource.rid === rid);
 }
 
 /** Creates an empty catalog whose containers have this many physical partitions. */
 export function createCatalog(physicalPartitions: number): Catalog {
   const databases = new Map<string, MutableDatabase>();
-  let count = 0;
 
   const addDatabase = (name: string): MutableDatabase => {
-    const bytes = Buffer.alloc(DATABASE_RID_LENGTH);
-    count += 1;
-    bytes.writeUInt32LE(count);
-    const database: MutableDatabase = { name, rid: ridText(bytes), containers: new Map() };
+    const rid = ridOf(name, Buffer.alloc(0), (candidate) => hasRid(databases.values(), candidate));
+    const database: MutableDatabase = { name, rid, containers: new Map() };
     databases.set(name, database);
     return database;
   };
@@ -56,14 +65,10 @@ export function createCatalog(physicalPartitions: number): Catalog {
       databases.delete(name);
     },
     addContainer(definition) {
-      const database = databases.get(definition.database) ?? addDatabase(definition.database);
-      const bytes = Buffer.alloc(CONTAINER_RID_LENGTH);
-      ridBytes(database.rid).copy(bytes);
-      count += 1;
-      bytes.writeUInt32LE(count, DATABASE_RID_LENGTH);
-      bytes[DATABASE_RID_LENGTH] = (bytes[DATABASE_RID_LENGTH] ?? 0) | 0x80;
-      const container = createContainer(definition, ridText(bytes), physicalPartitions);
-      database.containers.set(definition.name, container);
+      const { containers, rid: parent } = databases.get(definition.database) ?? addDatabase(definition.database);
+      const rid = ridOf(definition.name, ridBytes(parent), (candidate) => hasRid(containers.values(), candidate));
+      const container = createContainer(definition, rid, physicalPartitions);
+      containers.set(definition.name, container);
       return container;
     },
     dropContainer: (database, name) => {

@@ -1,6 +1,8 @@
 /** A stored document and its system properties. */
 import type { JsonObject, Value } from '../query/values.js';
 import type { PartitionKeyValue } from './partition-key.js';
+import { badRequest } from '../wire-errors.js';
+import { ridBytes, ridText } from './rid.js';
 
 /** One document. It is the same object over all its versions; `sequence` is its fixed place in creation order. */
 export interface StoredDocument {
@@ -35,18 +37,27 @@ export interface DocumentVersion {
 
 const SYSTEM_PROPERTIES = ['_rid', '_self', '_etag', '_attachments', '_ts', '_lsn'] as const;
 
-/** Digits that sort as their values, so that `_rid`s of a container sort in creation order. */
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RID_BYTES = 16;
+const NUMBER_OFFSET = 8;
+const HALF = 0x1_0000_0000;
 
-/** The `_rid` of a document: the container's one, then its sequence in ten sortable digits. */
+/**
+ * The `_rid` of a document: the eight bytes of the container's one, then its sequence, least byte first. Clients compare
+ * these numbers to go on behind a document of an ordered query; the highest half byte, 0, says that it is a document.
+ */
 export function documentRid(containerRid: string, sequence: number): string {
-  let rest = sequence;
-  let digits = '';
-  for (let place = 0; place < 10; place += 1) {
-    digits = DIGITS.charAt(rest % DIGITS.length) + digits;
-    rest = Math.floor(rest / DIGITS.length);
-  }
-  return `${containerRid.slice(0, 11)}${digits}A==`;
+  const bytes = Buffer.alloc(RID_BYTES);
+  ridBytes(containerRid).copy(bytes);
+  bytes.writeUInt32LE(sequence % HALF, NUMBER_OFFSET);
+  bytes.writeUInt32LE(Math.floor(sequence / HALF), NUMBER_OFFSET + 4);
+  return ridText(bytes);
+}
+
+/** The sequence in the `_rid` of a document. */
+export function sequenceOfRid(rid: string): number {
+  const bytes = ridBytes(rid);
+  if (bytes.length !== RID_BYTES) throw badRequest(`${rid} is not the _rid of a document.`);
+  return bytes.readUInt32LE(NUMBER_OFFSET) + bytes.readUInt32LE(NUMBER_OFFSET + 4) * HALF;
 }
 
 function withoutSystemProperties(document: JsonObject): JsonObject {

@@ -52,6 +52,7 @@ export const MATH_FUNCTIONS: FunctionTable = {
   PI: { minimum: 0, maximum: 0, apply: () => Math.PI },
   POWER: ofTwoNumbers(Math.pow),
   RADIANS: numeric((value) => (value * Math.PI) / 180),
+  RAND: { minimum: 0, maximum: 0, apply: () => Math.random() },
   ROUND: numeric(roundHalfAway),
   SIGN: numeric(Math.sign),
   SIN: numeric(Math.sin),

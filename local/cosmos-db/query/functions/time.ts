@@ -1,9 +1,8 @@
-/** Date and time functions. Dates are texts `YYYY-MM-DDThh:mm:ss.fffffffZ`, ticks are 100 ns since 0001-01-01. */
+/** Date and time functions. Dates are texts `YYYY-MM-DDThh:mm:ss.fffffffZ`, ticks are 100 ns since 1970-01-01. */
 import type { Value } from '../values.js';
 import type { FunctionTable } from './registry.js';
 
 const TICKS_PER_MS = 10_000;
-const MS_FROM_YEAR_ONE_TO_1970 = 62_135_596_800_000;
 
 function dateText(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, -1)}0000Z`;
@@ -13,6 +12,12 @@ function parseDate(value: Value): number | undefined {
   if (typeof value !== 'string') return undefined;
   const milliseconds = Date.parse(value.replace(/(\.\d{3})\d+/, '$1'));
   return Number.isNaN(milliseconds) ? undefined : milliseconds;
+}
+
+/** The ticks within the millisecond of a date that `parseDate` reads. */
+function ticksBelowMs(text: string): number {
+  const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
+  return Number(fraction.padEnd(7, '0').slice(3, 7));
 }
 
 function withinDates(milliseconds: number): boolean {
@@ -72,7 +77,37 @@ function dateDiff([part, from, to]: readonly Value[]): Value {
 
 function toTicks(value: Value): Value {
   const milliseconds = parseDate(value);
-  return milliseconds === undefined ? undefined : (milliseconds + MS_FROM_YEAR_ONE_TO_1970) * TICKS_PER_MS;
+  if (milliseconds === undefined || typeof value !== 'string') return undefined;
+  return milliseconds * TICKS_PER_MS + ticksBelowMs(value);
+}
+
+function fromTicks(value: Value): Value {
+  if (typeof value !== 'number') return undefined;
+  const milliseconds = Math.floor(value / TICKS_PER_MS);
+  if (!withinDates(milliseconds)) return undefined;
+  const below = String(Math.trunc(value - milliseconds * TICKS_PER_MS)).padStart(4, '0');
+  return `${new Date(milliseconds).toISOString().slice(0, -1)}${below}Z`;
+}
+
+/** Parts of a date, from the date and from the ticks of its second. */
+const READERS: readonly (readonly [names: RegExp, read: (date: Date, ticks: number) => number])[] = [
+  [/^(?:year|yyyy|yy)$/, (date) => date.getUTCFullYear()],
+  [/^(?:month|mm|m)$/, (date) => date.getUTCMonth() + 1],
+  [/^(?:day|dd|d)$/, (date) => date.getUTCDate()],
+  [/^(?:hour|hh)$/, (date) => date.getUTCHours()],
+  [/^(?:minute|mi|n)$/, (date) => date.getUTCMinutes()],
+  [/^(?:second|ss|s)$/, (date) => date.getUTCSeconds()],
+  [/^(?:millisecond|ms)$/, (date) => date.getUTCMilliseconds()],
+  [/^(?:microsecond|mcs)$/, (_, ticks) => Math.floor(ticks / 10)],
+  [/^(?:nanosecond|ns)$/, (_, ticks) => ticks * 100],
+];
+
+function datePart([part, value]: readonly Value[]): Value {
+  const milliseconds = parseDate(value);
+  if (typeof part !== 'string' || typeof value !== 'string' || milliseconds === undefined) return undefined;
+  const read = READERS.find(([names]) => names.test(part.toLowerCase()))?.[1];
+  const date = new Date(milliseconds);
+  return read?.(date, date.getUTCMilliseconds() * TICKS_PER_MS + ticksBelowMs(value));
 }
 
 function fromTimestamp(value: Value): Value {
@@ -88,11 +123,13 @@ export const TIME_FUNCTIONS: FunctionTable = {
   GETCURRENTDATETIMESTATIC: now(dateText),
   GETCURRENTTIMESTAMP: now((time) => time),
   GETCURRENTTIMESTAMPSTATIC: now((time) => time),
-  GETCURRENTTICKS: now((time) => (time + MS_FROM_YEAR_ONE_TO_1970) * TICKS_PER_MS),
-  GETCURRENTTICKSSTATIC: now((time) => (time + MS_FROM_YEAR_ONE_TO_1970) * TICKS_PER_MS),
+  GETCURRENTTICKS: now((time) => time * TICKS_PER_MS),
+  GETCURRENTTICKSSTATIC: now((time) => time * TICKS_PER_MS),
   DATETIMEADD: { minimum: 3, maximum: 3, apply: dateAdd },
   DATETIMEDIFF: { minimum: 3, maximum: 3, apply: dateDiff },
+  DATETIMEPART: { minimum: 2, maximum: 2, apply: datePart },
   DATETIMETOTICKS: { minimum: 1, maximum: 1, apply: ([value]) => toTicks(value) },
   DATETIMETOTIMESTAMP: { minimum: 1, maximum: 1, apply: ([value]) => parseDate(value) },
+  TICKSTODATETIME: { minimum: 1, maximum: 1, apply: ([value]) => fromTicks(value) },
   TIMESTAMPTODATETIME: { minimum: 1, maximum: 1, apply: ([value]) => fromTimestamp(value) },
 };
