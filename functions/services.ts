@@ -4,9 +4,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InvocationContext } from '@azure/functions';
-import { createCircuitBreaker } from './agents/circuit-breaker.js';
-import type { CircuitBreaker } from './agents/circuit-breaker.js';
 import { createHttpRemoteService } from './agents/http-remote-service.js';
+import { createRemoteGuards } from './agents/remote-guards.js';
+import type { RemoteGuards } from './agents/remote-guards.js';
 import type { AgentDeps } from './agents/agent.js';
 import { createDatabase, createServiceBusClient, sendSmallFramesAtOnce } from './azure/clients.js';
 import { createCosmosAdmissionStore } from './azure/cosmos-admission-store.js';
@@ -39,7 +39,7 @@ import { startNow } from './scheduler/start-pending.js';
 import type { StarterDeps } from './scheduler/start-pending.js';
 import { PermanentError } from './state/errors.js';
 import { findWorkflow, retryBudget } from './state/order-workflow.js';
-import type { Workflow } from './state/order-workflow.js';
+import type { AgentTransport, Workflow } from './state/order-workflow.js';
 import type {
   AdmissionStore,
   Clock,
@@ -73,8 +73,8 @@ export interface Services {
   readonly admission: AdmissionStore;
   readonly gate: AdmissionGate;
   readonly jobs: JobMemory;
-  /** One circuit a remote service, shared by all invocations of the process. */
-  readonly breakers: Readonly<Record<RemoteSetting, CircuitBreaker>>;
+  /** Of each remote service, shared by all invocations of the process. */
+  readonly guards: Readonly<Record<RemoteSetting, RemoteGuards>>;
   /** What the queue agents of the process have answered lately. */
   readonly answered: RecentMap<AgentReply>;
 }
@@ -100,7 +100,6 @@ function buildServices(config: Config): Services {
   const records = createCosmosStateStore(database, { retentionDays: config.RECORD_RETENTION_DAYS });
   const index = config.RECOVERY_INDEX_ENABLED ? createCosmosRecoveryIndex(database) : undefined;
   const admission = createCosmosAdmissionStore(database);
-  const breaker = { failureThreshold: config.BREAKER_FAILURES, openMs: config.BREAKER_OPEN_MS };
   const { MAX_IN_FLIGHT: maxInFlight, INTAKE_REFRESH_MS: refreshMs } = config;
   return {
     config,
@@ -113,14 +112,19 @@ function buildServices(config: Config): Services {
     admission,
     jobs: createCosmosJobMemory(database),
     gate: createAdmissionGate({ store: admission, clock }, { maxInFlight, refreshMs }),
-    breakers: {
-      PAYMENT_URL: createCircuitBreaker(clock, breaker),
-      INVENTORY_URL: createCircuitBreaker(clock, breaker),
-      SHIPPING_URL: createCircuitBreaker(clock, breaker),
-      INVOICE_URL: createCircuitBreaker(clock, breaker),
+    guards: {
+      PAYMENT_URL: guardsOf('queue', config),
+      INVENTORY_URL: guardsOf('activity', config),
+      SHIPPING_URL: guardsOf('queue', config),
+      INVOICE_URL: guardsOf('activity', config),
     },
     answered: createRecentMap(rememberedAnswers),
   };
+}
+
+function guardsOf(transport: AgentTransport, config: Config): RemoteGuards {
+  const { BREAKER_FAILURES: failureThreshold, BREAKER_OPEN_MS: openMs, STEP_DEADLINE_MS: stepDeadlineMs } = config;
+  return createRemoteGuards(transport, { failureThreshold, openMs, stepDeadlineMs }, { clock, wait: delay });
 }
 
 /** What a transition needs, reporting to this invocation. */
@@ -234,10 +238,10 @@ export function supervisorDeps(context: InvocationContext): SupervisorDeps {
 
 /** What an agent needs; its remote service's address is a setting. */
 export function agentDeps(context: InvocationContext, remote: RemoteSetting): AgentDeps {
-  const { config, breakers } = services();
+  const { config, guards } = services();
   return {
     remote: createHttpRemoteService(config[remote]),
-    breaker: breakers[remote],
+    ...guards[remote],
     clock,
     telemetry: createTelemetry(context),
     retryDelayMs: config.AGENT_RETRY_DELAY_MS,

@@ -9,13 +9,16 @@
  * G5 *Deferred* is answered only if this delivery of the request has made no call that may have had an effect (T67).
  * G6 A refusal, a failure or a deferral proves nothing about an earlier call or delivery whose end is unknown: such an answer
  *    says that it is uncertain (T71).
+ * G7 No call takes the time of the next one: each may last its share of what is left until completeBy.
  */
 import { maxReplyMessageLength, maxResultTextLength } from '../contracts/agent-reply.js';
 import type { AgentReply } from '../contracts/agent-reply.js';
 import type { AgentRequest } from '../contracts/agent-request.js';
 import { msBetween } from '../contracts/timestamp.js';
+import type { Timestamp } from '../contracts/timestamp.js';
 import type { Clock, Telemetry } from '../state/ports.js';
-import type { CircuitBreaker } from './circuit-breaker.js';
+import type { Passage } from './circuit-breaker.js';
+import type { RemoteGuards } from './remote-guards.js';
 import type { RemoteCall, RemoteOutcome, RemoteService } from './remote-service.js';
 
 /** One agent: its name and how a request becomes a call to its remote service. */
@@ -25,9 +28,8 @@ export interface Agent {
 }
 
 /** What an agent needs. */
-export interface AgentDeps {
+export interface AgentDeps extends RemoteGuards {
   readonly remote: RemoteService;
-  readonly breaker: CircuitBreaker;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   /** Wait before the next call of the same request, in milliseconds; up to twice as long with jitter. */
@@ -61,6 +63,12 @@ interface Deferral {
 /** The longest wait that a remote service may ask for while its request is kept; for a longer one the request is deferred. */
 const maxWaitMs = 5_000;
 
+/** With less time than this until completeBy no call is worth its beginning. */
+const minCallMs = 200;
+
+/** The shortest limit of a call, as long as there is so much time left. */
+const minShareMs = 1_000;
+
 /** Does what the request asks, within its deadline and allowance. `undefined`: nothing definite to say. */
 export async function serveRequest(agent: Agent, work: Work, deps: AgentDeps): Promise<AgentReply | undefined> {
   const { request } = work;
@@ -79,31 +87,65 @@ export async function serveRequest(agent: Agent, work: Work, deps: AgentDeps): P
 }
 
 async function callWithinAllowance(agent: Agent, { request, isRepeat }: Work, deps: AgentDeps): Promise<WorkOutcome> {
-  const { idempotencyKey, fencingToken, callAllowance } = request;
+  const { idempotencyKey, fencingToken, callAllowance, completeBy } = request;
   const call = { ...agent.toRemoteCall(request), idempotencyKey, fencingToken }; // G2
   let last: RemoteOutcome | Deferral = { kind: 'unknown', cause: 'NoTimeLeft' };
   let hasUnknownCall = false;
-  for (let calls = 0; calls < callAllowance; calls += 1) {
-    if (calls > 0 && !(await waitForNextCall(last, request, deps))) break;
-    last = await callOnce(call, request, deps);
+  for (let callsLeft = callAllowance; callsLeft > 0; callsLeft -= 1) {
+    if (callsLeft < callAllowance && !(await waitForNextCall(last, request, deps))) break;
+    const afterFailure = hasUnknownCall || (request.failures ?? 0) > 0;
+    last = await callOnce(call, { completeBy, callsLeft, afterFailure }, deps);
     if (last.kind !== 'unknown' && last.kind !== 'busy') break;
     hasUnknownCall ||= last.kind === 'unknown';
   }
   return { outcome: concluded(last, hasUnknownCall, deps), isUncertain: isRepeat || hasUnknownCall };
 }
 
+interface CallConditions {
+  readonly completeBy: Timestamp;
+  /** Calls that the request may still make, this one included. */
+  readonly callsLeft: number;
+  /** An earlier call for the step had no definite answer. */
+  readonly afterFailure: boolean;
+}
+
 async function callOnce(
   call: RemoteCall,
-  { completeBy }: AgentRequest,
+  { completeBy, callsLeft, afterFailure }: CallConditions,
   deps: AgentDeps,
 ): Promise<RemoteOutcome | Deferral> {
-  const remainingMs = msBetween(deps.clock.now(), completeBy);
-  if (remainingMs <= 0) return { kind: 'unknown', cause: 'NoTimeLeft' }; // G1
-  const circuit = deps.breaker.tryPass();
-  if (circuit.kind === 'open') return { ...circuit, kind: 'deferred' };
-  const outcome = await deps.remote.call(call, AbortSignal.timeout(remainingMs));
-  deps.breaker.report(outcome.kind !== 'unknown');
-  return outcome;
+  const { remote, breaker, bulkhead, clock } = deps;
+  const place = await bulkhead.enter(afterFailure);
+  if (place === undefined) return { kind: 'deferred', retryAfterMs: bulkhead.hangAfterMs };
+  try {
+    const remainingMs = msBetween(clock.now(), completeBy);
+    if (remainingMs <= 0) return { kind: 'unknown', cause: 'NoTimeLeft' }; // G1
+    if (remainingMs < minCallMs) return { kind: 'deferred', retryAfterMs: 0 };
+    const circuit = breaker.tryPass(afterFailure);
+    if (circuit.kind === 'open') return { ...circuit, kind: 'deferred' };
+    return await passed(circuit, remote.call(call, AbortSignal.timeout(limitMs(remainingMs, callsLeft))));
+  } finally {
+    place.leave();
+  }
+}
+
+async function passed(
+  circuit: Extract<Passage, { kind: 'pass' }>,
+  call: Promise<RemoteOutcome>,
+): Promise<RemoteOutcome> {
+  let isDefinite = false;
+  try {
+    const outcome = await call;
+    isDefinite = outcome.kind !== 'unknown';
+    return outcome;
+  } finally {
+    circuit.report(isDefinite);
+  }
+}
+
+/** G7: the call's share of the time that is left, but not so little that a good service could not answer. */
+function limitMs(remainingMs: number, callsLeft: number): number {
+  return Math.min(remainingMs, Math.max(Math.floor(remainingMs / callsLeft), minShareMs));
 }
 
 /** Waits before the next call, as long as the remote service asks for. False if that is too long or past the deadline. */

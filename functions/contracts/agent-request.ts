@@ -23,6 +23,8 @@ export const agentRequestSchema = z.object({
   fencingToken: z.int().min(1),
   /** Comes back in the reply; a reply without it is foreign (T25). */
   replyToken: z.guid(),
+  /** How many attempts of the order have failed at this step, or at this undo; absent in requests of earlier builds. */
+  failures: z.int().min(0).optional(),
   /** What the remote service needs to know, by step. */
   payload: z.record(z.string(), z.unknown()),
   traceparent: z.string().nullable(),

@@ -46,6 +46,7 @@ export async function buildAgentRequest(
     idempotencyKey: action.idempotencyKey,
     fencingToken: record.attempt,
     replyToken,
+    failures: action.failures,
     payload: step.payload(order),
     traceparent: record.traceparent,
   });

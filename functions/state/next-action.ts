@@ -12,6 +12,8 @@ export type NextAction =
       readonly requestId: string;
       readonly completeBy: Timestamp;
       readonly idempotencyKey: string;
+      /** Attempts that have failed so far. */
+      readonly failures: number;
     }
   | { readonly kind: 'ended'; readonly processState: ProcessState };
 
@@ -32,6 +34,7 @@ export function nextAction(record: StateRecord): NextAction {
     requestId: agentRequestId(orderId, attempt, stepId),
     completeBy,
     idempotencyKey: (isUndo ? undoIdempotencyKey : idempotencyKey)(orderId, stepId),
+    failures: isUndo ? record.compensationFailureCount : record.failureCount,
   };
 }
 

@@ -1,8 +1,8 @@
 /** An agent of the tests: its remote service answers as it is told, time stands still, and waits are only noted. */
 import { serveRequest } from '../../functions/agents/agent.js';
 import type { AgentDeps } from '../../functions/agents/agent.js';
-import { createCircuitBreaker } from '../../functions/agents/circuit-breaker.js';
 import { paymentAgent } from '../../functions/agents/payment-agent.js';
+import { createRemoteGuards } from '../../functions/agents/remote-guards.js';
 import type { RemoteCall, RemoteOutcome } from '../../functions/agents/remote-service.js';
 import type { AgentReply } from '../../functions/contracts/agent-reply.js';
 import type { AgentRequest } from '../../functions/contracts/agent-request.js';
@@ -57,21 +57,23 @@ export function createAgentBench(): AgentBench {
   const telemetry = createRecordingTelemetry();
   const calls: RemoteCall[] = [];
   const waits: number[] = [];
+  const wait = (ms: number): Promise<void> => {
+    waits.push(ms);
+    return Promise.resolve();
+  };
+  const policy = { failureThreshold: 100, openMs: 1_000, stepDeadlineMs: 4_000 };
   return {
     clock,
     telemetry,
     calls,
     waits,
     depsWith: (outcomes, onCall = () => undefined) => ({
-      breaker: createCircuitBreaker(clock, { failureThreshold: 100, openMs: 1_000 }),
+      ...createRemoteGuards('queue', policy, { clock, wait }),
       clock,
       telemetry,
       retryDelayMs: 1,
       random: () => 0,
-      wait: (ms) => {
-        waits.push(ms);
-        return Promise.resolve();
-      },
+      wait,
       remote: {
         call: (call) => {
           calls.push(call);

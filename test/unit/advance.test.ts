@@ -83,6 +83,7 @@ describe('advanceAttempt', () => {
         action: 'do',
         completeBy,
         callAllowance: 2,
+        failures: 0,
         idempotencyKey: 'A-1.payment',
         fencingToken: 1,
         replyToken,

@@ -13,6 +13,7 @@ describe('nextAction', () => {
       requestId: 'A-1.1.payment',
       completeBy: record.completeBy,
       idempotencyKey: 'A-1.payment',
+      failures: 0,
     });
   });
 

@@ -1,9 +1,9 @@
 /** Agents that misbehave, or whose clock is wrong, and what is left of that in the whole system. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createCircuitBreaker } from '../../../functions/agents/circuit-breaker.js';
 import { createHttpRemoteService } from '../../../functions/agents/http-remote-service.js';
 import { paymentAgent } from '../../../functions/agents/payment-agent.js';
+import { createRemoteGuards } from '../../../functions/agents/remote-guards.js';
 import { serveMessage } from '../../../functions/agents/serve-message.js';
 import type { AgentDeps } from '../../../functions/agents/agent.js';
 import { createRecentMap } from '../../../functions/azure/recent-map.js';
@@ -142,9 +142,10 @@ describe('with an agent of its own', () => {
 
   function kit(clockErrorMs: number): AgentDeps {
     const clock = { now: () => addMs(toTimestamp(new Date()), clockErrorMs) };
+    const policy = { failureThreshold: 1_000, openMs: 1_000, stepDeadlineMs: 4_000 };
     return {
       remote: createHttpRemoteService(`${world.remote.url}/payment`),
-      breaker: createCircuitBreaker(clock, { failureThreshold: 1_000, openMs: 1_000 }),
+      ...createRemoteGuards('queue', policy, { clock, wait: delay }),
       clock,
       telemetry: { event: () => undefined, alert: () => undefined },
       retryDelayMs: 10,
