@@ -88,7 +88,7 @@ describe.concurrent('an order that is refused', () => {
       service: 'payment',
       operation: 'refunds',
       disturbance: 'silence',
-      times: 1,
+      times: 2,
     });
     await submit(app, 'slow-undo');
     const record = await expectFailed(app, 'slow-undo', { as: 'Compensated', reason: 'Refused' });

@@ -23,7 +23,7 @@ describe('a supervisor with a recovery index, which scans all records once an ho
   afterAll(() => app.stop());
 
   it('finds an expired attempt by the index (R108)', async () => {
-    app.remote.script({ orderId: 'noted', service: 'payment', disturbance: 'silence', times: 1 });
+    app.remote.script({ orderId: 'noted', service: 'payment', disturbance: 'silence', times: 2 });
     await submit(app, 'noted');
     expect(await expectProcessed(app, 'noted', { patience: withMargin })).toMatchObject({
       attempt: 2,
@@ -34,7 +34,7 @@ describe('a supervisor with a recovery index, which scans all records once an ho
   it('finds one whose note was lost by the scan (T69)', async () => {
     const rules = [{ operation: 'upsert', entity: 'recovery-index', action: 'drop' } as const];
     await app.stack.setFaults('cosmos-db', { seed: 1, rules });
-    app.remote.script({ orderId: 'not-noted', service: 'payment', disturbance: 'silence', times: 1 });
+    app.remote.script({ orderId: 'not-noted', service: 'payment', disturbance: 'silence', times: 2 });
     await submit(app, 'not-noted');
     await eventually(() => {
       expect(app.remote.calls('not-noted')).toHaveLength(1);
