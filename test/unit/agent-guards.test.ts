@@ -71,7 +71,7 @@ describe('an agent whose circuit is open', () => {
 
 describe('an agent whose remote service hangs for some orders', () => {
   /** A remote service that never answers while it is told to hang. */
-  function hangingDeps(): { readonly deps: AgentDeps; answer(): void } {
+  function hangingDeps(): { readonly deps: AgentDeps; readonly answer: () => void } {
     let isHanging = true;
     const deps = bench.depsWith([succeeded]);
     const call: AgentDeps['remote']['call'] = (remoteCall, signal) =>
@@ -130,12 +130,13 @@ describe('an agent whose remote service hangs for some orders', () => {
 });
 
 describe('the limit of a call', () => {
-  function limitsOf(): readonly number[] {
-    return vi.mocked(AbortSignal.timeout).mock.calls.map(([ms]) => ms);
-  }
-
+  let limits: number[];
   beforeEach(() => {
-    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
+    limits = [];
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      limits.push(ms);
+      return new AbortController().signal;
+    });
   });
 
   it('is its share of the time that is left, so that a call that hangs leaves time for the next (G7)', async () => {
@@ -143,25 +144,25 @@ describe('the limit of a call', () => {
       bench.clock.advance(100_000);
     });
     await bench.serve(deps, { completeBy: addMs(startOfTime, 300_000), callAllowance: 3 });
-    expect(limitsOf()).toEqual([100_000, 100_000, 100_000]);
+    expect(limits).toEqual([100_000, 100_000, 100_000]);
   });
 
   it('is what an earlier call has left, when that had an answer soon', async () => {
     await bench.serve(bench.depsWith([unknown]), { completeBy: addMs(startOfTime, 4_000), callAllowance: 2 });
-    expect(limitsOf()).toEqual([2_000, 4_000]);
+    expect(limits).toEqual([2_000, 4_000]);
   });
 
   it.each([
     [1_500, [1_000, 1_500]],
     [600, [600, 600]],
-  ])('is no shorter than a second while %d ms are left', async (leftMs, limits) => {
+  ])('is no shorter than a second while %d ms are left', async (leftMs, expected) => {
     await bench.serve(bench.depsWith([unknown]), { completeBy: addMs(startOfTime, leftMs), callAllowance: 2 });
-    expect(limitsOf()).toEqual(limits);
+    expect(limits).toEqual(expected);
   });
 
   it('is the whole time when the request allows one call', async () => {
     await bench.serve(bench.depsWith([unknown]), { callAllowance: 1 });
-    expect(limitsOf()).toEqual([4_000]);
+    expect(limits).toEqual([4_000]);
     expect(paymentRequest.completeBy).toBe(addMs(startOfTime, 4_000));
   });
 });

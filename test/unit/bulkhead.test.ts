@@ -30,7 +30,7 @@ async function fill(calls: number, afterFailure = false): Promise<readonly Place
 /** What has become of a request that asked for a place, as far as can be told now. */
 async function stateOf(entering: Promise<Place | undefined>): Promise<'entered' | 'refused' | 'waiting'> {
   const ended = entering.then((place) => (place === undefined ? 'refused' : 'entered'));
-  const turnsLater = new Promise<'waiting'>((resolve) => setImmediate(() => resolve('waiting')));
+  const turnsLater = new Promise<'waiting'>((resolve) => setImmediate(resolve, 'waiting'));
   return Promise.race([ended, turnsLater]);
 }
 
