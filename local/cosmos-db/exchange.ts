@@ -4,7 +4,7 @@ import type { Container } from './store/container.js';
 import type { Database } from './store/catalog.js';
 import type { Store } from './store/store.js';
 import type { ResourcePath } from './resource-path.js';
-import { badRequest, notFound } from './wire-errors.js';
+import { badRequest, ownerNotFound } from './wire-errors.js';
 import { isUtf8 } from 'node:buffer';
 import type { Json, JsonObject } from './query/values.js';
 import { isObject } from './query/values.js';
@@ -17,6 +17,8 @@ export interface Request {
   readonly store: Store;
   /** Time of the request in milliseconds. */
   readonly now: number;
+  /** How far the replica that answers a read is behind, in milliseconds. */
+  readonly behindMs: number;
 }
 
 /** An answer. Its effect on the store happens in `commit`, in the same turn as the route that decided it. */
@@ -64,12 +66,12 @@ export function parseObject(body: Buffer): JsonObject {
 
 export function databaseOf(request: Request): Database {
   const database = request.store.databases.get(request.path.database);
-  if (database === undefined) throw notFound(`database ${request.path.database}`);
+  if (database === undefined) throw ownerNotFound(`database ${request.path.database}`);
   return database;
 }
 
 export function containerOf(request: Request): Container {
   const container = databaseOf(request).containers.get(request.path.container);
-  if (container === undefined) throw notFound(`container ${request.path.container}`);
+  if (container === undefined) throw ownerNotFound(`container ${request.path.container}`);
   return container;
 }

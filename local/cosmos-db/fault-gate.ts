@@ -6,27 +6,34 @@
  *    change nothing.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { FaultPlan, FaultRule, Faults } from '../faults/index.js';
-import type { Operation } from './operations.js';
+import type { FaultAction, FaultPlan, FaultRule, Faults } from '../faults/index.js';
 import { ITEM_WRITES, OPERATIONS } from './operations.js';
-import { codeOfStatus } from './wire-errors.js';
+import { readFaultError } from './wire-errors.js';
 
 /** What is left to do with a request once its fault has had its say. */
 export type Verdict = 'answer' | 'answerWithoutEffect' | 'answerTwice' | 'cut' | 'cutAfterCommit';
 
-function isOneOf(operations: readonly Operation[], name: string): boolean {
-  return (operations as readonly string[]).includes(name);
-}
+/** The operation of rules that put the replica behind which answers a read; not counted as an operation. */
+const REPLICATION = 'replication';
+
+const isWrite = (operation: string): boolean => ITEM_WRITES.some((name) => name === operation);
+
+/** What a rule of an action must keep besides its common form, in the words of the refusal. */
+const PROBLEM_OF: Readonly<Partial<Record<FaultAction, (rule: FaultRule) => string | undefined>>> = {
+  drop: ({ operation }) => (isWrite(operation) ? undefined : `"${operation}" changes nothing that could be dropped`),
+  delay: ({ delayMs }) => (delayMs === undefined ? `"delay" needs delayMs` : undefined),
+  refuse: ({ error = '' }) =>
+    readFaultError(error) === undefined
+      ? `"refuse" needs error to be an HTTP status of the service, "503" or "404/1002" for example, not "${error}"`
+      : undefined,
+};
 
 function problemOf(rule: FaultRule): string | undefined {
-  if (!isOneOf(OPERATIONS, rule.operation)) return `operation "${rule.operation}" is none of ${OPERATIONS.join(', ')}`;
-  if (rule.action === 'drop' && !isOneOf(ITEM_WRITES, rule.operation))
-    return `"${rule.operation}" changes nothing that could be dropped`;
-  if (rule.action === 'delay' && rule.delayMs === undefined) return `"delay" needs delayMs`;
-  if (rule.action === 'refuse' && codeOfStatus(Number(rule.error)) === 'Error') {
-    return `"refuse" needs error to be an HTTP status of the service, "503" for example, not "${rule.error ?? ''}"`;
-  }
-  return undefined;
+  const { operation, action } = rule;
+  const operations: readonly string[] = [...OPERATIONS, REPLICATION];
+  if (!operations.includes(operation)) return `operation "${operation}" is none of ${operations.join(', ')}`;
+  if (operation === REPLICATION && action !== 'delay') return `"${REPLICATION}" can have "delay" only`;
+  return PROBLEM_OF[action]?.(rule);
 }
 
 /** Refuses a plan that this part cannot carry out, naming the rule. */
@@ -35,6 +42,11 @@ export function checkFaultPlan(plan: FaultPlan | undefined): void {
     const problem = problemOf(rule);
     if (problem !== undefined) throw new Error(`Cosmos DB fault rule ${index + 1}: ${problem}.`);
   }
+}
+
+/** How far the replica that answers a read is behind, in milliseconds; 0 without a rule that hits. */
+export function replicaLagMs(faults: Faults, container: string): number {
+  return faults.decide(REPLICATION, container)?.delayMs ?? 0;
 }
 
 /** Carries out a rule that takes time and says what is to be done then; 'refuse' is not asked here. */

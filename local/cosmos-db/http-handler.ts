@@ -84,6 +84,7 @@ export function createHandler(parts: HandlerParts): (incoming: IncomingMessage, 
       body,
       store,
       now: now(),
+      behindMs: 0,
     };
     const reply = service.decide(request);
     if (reply instanceof Promise) void settle(response, reply);

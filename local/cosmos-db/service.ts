@@ -13,7 +13,7 @@ import { errorAnswer } from './error-answer.js';
 import type { Answer, Request } from './exchange.js';
 import { header } from './exchange.js';
 import type { Verdict } from './fault-gate.js';
-import { sitOut } from './fault-gate.js';
+import { replicaLagMs, sitOut } from './fault-gate.js';
 import type { Operation } from './operations.js';
 import { ITEM_OPERATIONS } from './operations.js';
 import type { Route } from './router.js';
@@ -114,8 +114,11 @@ export function createService(parts: ServiceParts): Service {
       } catch (error) {
         return { kind: 'answer', answer: errorAnswer(error, onInternalError) };
       }
-      const rule = faults.decide(route.operation, request.path.container);
-      return rule === undefined ? obey('answer', route, request) : hit(rule, route, request);
+      const { container } = request.path;
+      const rule = faults.decide(route.operation, container);
+      if (rule !== undefined) return hit(rule, route, request);
+      const behindMs = route.operation === 'read' ? replicaLagMs(faults, container) : 0;
+      return obey('answer', route, { ...request, behindMs });
     },
   };
 }

@@ -1,4 +1,6 @@
 /** Reads the part `cosmosDb` of infra/topology.json. All problems are reported together, and the server does not start. */
+import type { ConsistencyLevel } from './consistency.js';
+import { CONSISTENCY_LEVELS, isConsistencyLevel } from './consistency.js';
 import type { Json } from './query/values.js';
 import { isArray, isObject } from './query/values.js';
 import type { ContainerDefinition } from './store/definition.js';
@@ -6,6 +8,8 @@ import { checkResourceName, readDefinition } from './store/definition.js';
 
 export interface Topology {
   readonly database: string;
+  /** The account's default consistency level. */
+  readonly consistency: ConsistencyLevel;
   readonly containers: readonly ContainerDefinition[];
 }
 
@@ -41,15 +45,18 @@ export function readTopology(topology: unknown): Topology {
   if (!isObject(section)) throw new InvalidTopologyError('the object cosmosDb is missing.');
   const ofDatabase: string[] = [];
   const database = checkResourceName(section['database'], 'database', ofDatabase);
+  const { consistency = 'Strong' } = section;
+  const hasConsistency = isConsistencyLevel(consistency);
   const list = section['containers'];
   const read = (isArray(list) ? list : []).map((entry, index) => readContainer(database, entry, index));
   const containers = read.flatMap(({ found }) => found);
   const problems = [
     ...ofDatabase.map((problem) => `cosmosDb: ${problem}`),
+    ...(hasConsistency ? [] : [`cosmosDb.consistency is none of ${CONSISTENCY_LEVELS.join(', ')}`]),
     ...(isArray(list) ? [] : ['cosmosDb.containers is no array']),
     ...read.flatMap(({ wrong }) => wrong),
     ...repeatedNames(containers),
   ];
-  if (problems.length > 0) throw new InvalidTopologyError(`${problems.join('; ')}.`);
-  return { database, containers };
+  if (!hasConsistency || problems.length > 0) throw new InvalidTopologyError(`${problems.join('; ')}.`);
+  return { database, consistency, containers };
 }

@@ -110,6 +110,11 @@ export function notFound(what: string): WireError {
   return wireError(404, `Entity with the specified id does not exist in the system. (${what})`);
 }
 
+/** 404/1003: what should hold the item is not there. */
+export function ownerNotFound(what: string): WireError {
+  return wireError(404, `Owner resource does not exist. (${what})`, { subStatus: 1003 });
+}
+
 export function methodNotAllowed(method: string, path: string): WireError {
   return wireError(405, `The requested verb ${method} is not supported on ${path}.`);
 }
@@ -151,17 +156,23 @@ export function serviceUnavailable(message: string): WireError {
   return wireError(503, message);
 }
 
-/** An error a fault rule asks for, '503' or '429' for example. */
-export function injectedFault(error: string | undefined): WireError {
-  const status = Number(error ?? '503');
-  if (!Number.isInteger(status) || status < 400 || status > 599) {
-    return wireError(500, `A fault rule refuses with "${error ?? ''}", which is no HTTP status from 400 to 599.`);
-  }
-  return wireError(
-    status,
-    'This request was refused by a fault rule.',
-    status === 429 ? { subStatus: 3200, retryAfterMs: 5 } : {},
-  );
+/** Status and sub-status that a fault rule names: "503", "429", "404/1002". Undefined if the service has no such status. */
+export function readFaultError(
+  error: string,
+): { readonly status: number; readonly details: WireErrorDetails } | undefined {
+  const [, status, subStatus] = /^(\d{3})(?:\/(\d{1,5}))?$/.exec(error) ?? [];
+  if (codeOfStatus(Number(status)) === 'Error') return undefined;
+  const throttled = { subStatus: 3200, retryAfterMs: 5 };
+  const named = subStatus === undefined ? {} : { subStatus: Number(subStatus) };
+  return { status: Number(status), details: { ...(status === '429' ? throttled : {}), ...named } };
+}
+
+/** An error a fault rule asks for; 503 if it names none. */
+export function injectedFault(error = '503'): WireError {
+  const fault = readFaultError(error);
+  if (fault === undefined)
+    return wireError(500, `A fault rule refuses with "${error}", which is no status of the service.`);
+  return wireError(fault.status, 'This request was refused by a fault rule.', fault.details);
 }
 
 /** The body of an error answer. */

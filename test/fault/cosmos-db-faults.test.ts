@@ -1,9 +1,10 @@
 /** Faults by rule, seen from the real client. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { expect, it } from 'vitest';
+import type { Container, RequestOptions } from '@azure/cosmos';
+import { describe, expect, it } from 'vitest';
 import type { FaultRule } from '../../local/faults/index.js';
-import { statusOf, withServer } from '../support/cosmos-db.js';
+import { createClient, database, statusOf, topologyWithConsistency, withServer } from '../support/cosmos-db.js';
 
 function plan(...rules: FaultRule[]) {
   return { seed: 1, rules };
@@ -90,7 +91,87 @@ it('delays an operation and then carries it out', () =>
     expect(performance.now() - start).toBeGreaterThan(25);
   }));
 
+describe('a replica that is behind', () => {
+  const behind: FaultRule = { operation: 'replication', action: 'delay', delayMs: 60_000 };
+  const onSessionAccount = { topology: topologyWithConsistency('Session') };
+  const valueOf = async (records: Container, options: RequestOptions = {}): Promise<unknown> =>
+    (await records.item('A-1', 'A-1').read<{ n: number }>(options)).resource?.n;
+
+  it('shows a document as it was before, or not at all', () =>
+    withServer(onSessionAccount, async ({ server, container }) => {
+      const records = container('order-state');
+      await records.items.create({ id: 'A-1', n: 1 });
+      const other = createClient(server).database(database).container('order-state');
+      await other.item('A-1', 'A-1').replace({ id: 'A-1', n: 2 });
+      server.setFaults(plan({ ...behind, entity: 'orders' }));
+      expect(await valueOf(other)).toBe(2);
+      server.setFaults(plan(behind));
+      expect(await valueOf(records)).toBeUndefined();
+      expect(await valueOf(records, { consistencyLevel: 'Session' })).toBe(1);
+      await other.item('A-1', 'A-1').delete();
+      expect(await valueOf(records, { consistencyLevel: 'Session' })).toBe(1);
+    }));
+
+  it('keeps every write from being decided by an old version: conditions and conflicts are the newest', () =>
+    withServer(onSessionAccount, async ({ server, container }) => {
+      const records = container('order-state');
+      const { etag } = await records.items.create({ id: 'A-1', n: 1 });
+      await records.item('A-1', 'A-1').replace({ id: 'A-1', n: 2 });
+      server.setFaults(plan(behind));
+      const accessCondition = { type: 'IfMatch', condition: etag };
+      expect(await statusOf(records.item('A-1', 'A-1').replace({ id: 'A-1', n: 3 }, { accessCondition }))).toBe(412);
+      expect(await statusOf(records.items.create({ id: 'A-1' }))).toBe(409);
+    }));
+
+  it('never shows a client less than it has seen, if the client sends its session token', () =>
+    withServer(onSessionAccount, async ({ server, container }) => {
+      const records = container('order-state');
+      await records.items.create({ id: 'A-1', n: 1 });
+      await records.item('A-1', 'A-1').replace({ id: 'A-1', n: 2 });
+      server.setFaults(plan(behind));
+      expect(await valueOf(records)).toBeUndefined();
+      expect(await valueOf(records, { consistencyLevel: 'Session' })).toBe(2);
+      const other = createClient(server).database(database).container('order-state');
+      expect(await valueOf(other, { consistencyLevel: 'Session' })).toBeUndefined();
+    }));
+
+  it.each(['Strong', 'BoundedStaleness'])(
+    'is not asked by an account with consistency %s, unless a read relaxes it',
+    (level) =>
+      withServer({ topology: topologyWithConsistency(level) }, async ({ server, container, client }) => {
+        const records = container('order-state');
+        await records.items.create({ id: 'A-1', n: 1 });
+        server.setFaults(plan(behind));
+        expect(await valueOf(records)).toBe(1);
+        expect(await valueOf(records, { consistencyLevel: 'Eventual' })).toBeUndefined();
+        const { resource } = await client.getDatabaseAccount();
+        expect(resource?.consistencyPolicy).toBe(level);
+      }),
+  );
+});
+
+it('charges a read twice where it has to ask two replicas, and refuses to promise more than the account', () =>
+  withServer({ topology: topologyWithConsistency('BoundedStaleness') }, async ({ container }) => {
+    const records = container('order-state');
+    await records.items.create({ id: 'A-1' });
+    const item = records.item('A-1', 'A-1');
+    const { requestCharge } = await item.read();
+    expect(requestCharge).toBe(2 * (await item.read({ consistencyLevel: 'Session' })).requestCharge);
+    expect(await statusOf(item.read({ consistencyLevel: 'Strong' }))).toBe(400);
+  }));
+
+it('can say that a session is not available, which does not mean that the document is absent', () =>
+  withServer({}, async ({ server, container }) => {
+    const records = container('order-state');
+    await records.items.create({ id: 'A-1' });
+    server.setFaults(plan({ operation: 'read', action: 'refuse', error: '404/1002' }));
+    const { statusCode, substatus } = await records.item('A-1', 'A-1').read();
+    expect({ statusCode, substatus }).toEqual({ statusCode: 404, substatus: 1002 });
+  }));
+
 it.each<[FaultRule, RegExp]>([
+  [{ operation: 'replication', action: 'drop' }, /rule 1: "replication" can have "delay" only/],
+  [{ operation: 'read', action: 'refuse', error: '404/x' }, /"404\/1002" for example, not "404\/x"/],
   [{ operation: 'send', action: 'delay', delayMs: 1 }, /rule 1: operation "send" is none of/],
   [{ operation: 'read', action: 'drop' }, /"read" changes nothing that could be dropped/],
   [{ operation: 'create', action: 'delay' }, /needs delayMs/],

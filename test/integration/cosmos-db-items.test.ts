@@ -64,10 +64,10 @@ it('charges modelled request units by size and kind of operation', () =>
     const large = await orders.items.create({ id: 'large', text: 'x'.repeat(100_000) });
     expect(small.requestCharge).toBe(4.95);
     expect(large.requestCharge).toBeGreaterThan(30);
-    expect((await orders.item('small', 'small').read()).requestCharge).toBe(1);
+    expect((await orders.item('small', 'small').read()).requestCharge).toBe(2);
     expect(server.counters()).toMatchObject({ 'orders/create': 2, 'orders/read': 1 });
     expect(server.counters()['orders/modelledRequestUnits']).toBeCloseTo(
-      small.requestCharge + large.requestCharge + 2,
+      small.requestCharge + large.requestCharge + 3,
       1,
     );
   }));

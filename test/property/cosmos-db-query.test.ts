@@ -193,7 +193,7 @@ it('neither loses nor repeats what stays as it is while other documents come, go
           const next = pending.shift();
           if (next === undefined) return;
           const id = `d${next[0]}`;
-          if (next[1] === null) container.remove(id, id);
+          if (next[1] === null) container.remove(id, id, container.counters.takeLsn());
           else store(container, [{ id, a: next[1], b: next[1] }]);
         },
       });

@@ -22,6 +22,12 @@ export function topologyOf(containers: Readonly<Record<string, object>>): unknow
   return { cosmosDb: { database, containers: list } };
 }
 
+/** The project's topology on an account with another consistency. */
+export function topologyWithConsistency(consistency: string): unknown {
+  const { cosmosDb, ...others } = projectTopology as { cosmosDb: object };
+  return { ...others, cosmosDb: { ...cosmosDb, consistency } };
+}
+
 /** A running server with a client. */
 export interface Fixture {
   readonly server: CosmosDb;

@@ -124,7 +124,7 @@ it('lets others write while an aggregate sees many documents, and counts the res
   const counting = executePage({ container, query, scope, partitions: container.partitions, maxItems: 100 });
   expect(counting).toBeInstanceOf(Promise);
   // Documents behind the place of the query go and come; those before it have been counted.
-  for (let index = 9_000; index < 10_000; index += 1) container.remove(idOf(index), idOf(index));
+  for (let index = 9_000; index < 10_000; index += 1) container.remove(idOf(index), idOf(index), index);
   store(container, [{ id: 'later', n: 20_000 }]);
   expect((await counting).items).toEqual(['{"total":9001,"newest":20000}']);
 });

@@ -46,13 +46,7 @@ export interface View {
 export type VisibleDocument = Pick<StoredDocument, 'body' | 'size' | 'etag' | 'sequence' | 'lsn'>;
 
 /** The item, unless it is absent or expired. */
-export function findItem(
-  container: Container,
-  partitionKey: PartitionKeyValue,
-  id: string,
-  now: number,
-): StoredDocument | undefined {
-  const document = container.find(partitionKey, id);
+export function findItem(document: StoredDocument | undefined, now: number): StoredDocument | undefined {
   return document === undefined || document.expiresAt <= now ? undefined : document;
 }
 

@@ -25,7 +25,7 @@ const QUERY_ENGINE = JSON.stringify({
 export function answerAccount(request: Request): Answer {
   if (request.method !== 'GET') throw methodNotAllowed(request.method, '/');
   const location = { name: 'Local', databaseAccountEndpoint: `http://${header(request, 'host') ?? '127.0.0.1'}/` };
-  const consistency = { defaultConsistencyLevel: 'Session' };
+  const consistency = { defaultConsistencyLevel: request.store.consistency };
   return {
     status: 200,
     charge: 0,

@@ -1,6 +1,7 @@
 /** Point operations on items. */
 import type { Answer, Request } from '../exchange.js';
 import { containerOf, flag, header, parseJson, parseObject, wantsNoContent } from '../exchange.js';
+import { readFactor, visibilityOf } from '../read-consistency.js';
 import type { Conditions, ItemTarget, Outcome, View } from '../items/operations.js';
 import { createItem, deleteItem, findItem, patchItem, readItem, replaceItem, upsertItem } from '../items/operations.js';
 import { readPatch } from '../items/patch.js';
@@ -31,7 +32,22 @@ function conditionsOf(request: Request): Conditions {
 }
 
 export function viewOf(container: Container, now: number): View {
-  return { container, now, newEtag, find: (partitionKey, id) => findItem(container, partitionKey, id, now) };
+  return { container, now, newEtag, find: (partitionKey, id) => findItem(container.find(partitionKey, id), now) };
+}
+
+/** What a read sees: everything, or what a fault rule lets it see. */
+function readViewOf(request: Request, container: Container): View {
+  const { now } = request;
+  const view = viewOf(container, now);
+  const isVisible = visibilityOf(request);
+  if (isVisible === undefined) return view;
+  return { ...view, find: (partitionKey, id) => findItem(container.findEarlier(partitionKey, id, isVisible), now) };
+}
+
+/** What the client keeps of its session, and by which container. */
+export function sessionHeaders({ definition, rid }: Container, lsn: number): readonly string[] {
+  const path = `dbs/${definition.database}/colls/${definition.name}`;
+  return ['x-ms-session-token', `0:-1#${lsn}`, 'x-ms-content-path', rid, 'x-ms-alt-content-path', path];
 }
 
 function answerOf(request: Request, container: Container, outcome: Outcome): Answer {
@@ -40,7 +56,7 @@ function answerOf(request: Request, container: Container, outcome: Outcome): Ans
   return {
     status,
     charge,
-    headers: [...(etag === undefined ? [] : ['etag', etag]), 'x-ms-session-token', `0:-1#${lsn}`, 'lsn', String(lsn)],
+    headers: [...(etag === undefined ? [] : ['etag', etag]), ...sessionHeaders(container, lsn), 'lsn', String(lsn)],
     ...(body === undefined || leavesOutContent ? {} : { body }),
     ...(change === undefined
       ? {}
@@ -66,8 +82,10 @@ export function answerCreate(request: Request): Answer {
 
 function decide(request: Request, view: View, target: ItemTarget): Outcome {
   switch (request.method) {
-    case 'GET':
-      return readItem(view, target, conditionsOf(request));
+    case 'GET': {
+      const outcome = readItem(view, target, conditionsOf(request));
+      return { ...outcome, charge: readFactor(request) * outcome.charge };
+    }
     case 'PUT':
       return replaceItem(view, target, parseObject(request.body), conditionsOf(request));
     case 'PATCH':
@@ -83,5 +101,6 @@ function decide(request: Request, view: View, target: ItemTarget): Outcome {
 export function answerItem(request: Request): Answer {
   const container = containerOf(request);
   const target = { id: request.path.item, partitionKey: requestedPartitionKey(request) };
-  return answerOf(request, container, decide(request, viewOf(container, request.now), target));
+  const view = request.method === 'GET' ? readViewOf(request, container) : viewOf(container, request.now);
+  return answerOf(request, container, decide(request, view, target));
 }

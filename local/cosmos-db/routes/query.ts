@@ -1,4 +1,5 @@
 /** Queries over the items of a container, their plans, and the plain list of items. */
+import { readFactor } from '../read-consistency.js';
 import type { Answer, Request } from '../exchange.js';
 import { containerOf, flag, header, parseObject } from '../exchange.js';
 import type { LogicalPartition } from '../query/access-path.js';
@@ -18,6 +19,7 @@ import type { Container } from '../store/container.js';
 import type { PhysicalPartition } from '../store/physical-partitions.js';
 import { parsePartitionKey } from '../store/partition-key.js';
 import { badRequest, notServableByGateway, notSupported, unknownPartitionRange } from '../wire-errors.js';
+import { sessionHeaders } from './items.js';
 import { queryMetrics } from './query-metrics.js';
 
 const DEFAULT_PAGE = 100;
@@ -87,7 +89,7 @@ function placeOf(request: Request, container: Container): Place {
 }
 
 function answerPage(request: Request, container: Container, page: Page, continuation: string | undefined): Answer {
-  const charge = queryCharge(page.work.partitions, page.work);
+  const charge = readFactor(request) * queryCharge(page.work.partitions, page.work);
   const wantsMetrics = flag(request, 'x-ms-documentdb-populatequerymetrics');
   return {
     status: 200,
@@ -96,8 +98,7 @@ function answerPage(request: Request, container: Container, page: Page, continua
     headers: [
       'x-ms-item-count',
       String(page.items.length),
-      'x-ms-session-token',
-      `0:-1#${container.counters.lsn()}`,
+      ...sessionHeaders(container, container.counters.lsn()),
       'x-ms-cosmos-query-execution-info',
       JSON.stringify({ reverseRidEnabled: false, reverseIndexScan: page.isReversed === true }),
       ...(continuation === undefined ? [] : ['x-ms-continuation', continuation]),

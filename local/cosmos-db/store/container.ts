@@ -11,6 +11,7 @@ import type { ContainerDefinition } from './definition.js';
 import type { DocumentVersion, StoredDocument } from './document.js';
 import { createKeySlots } from './key-slots.js';
 import type { PartitionKeyValue } from './partition-key.js';
+import { createPastVersions } from './past-versions.js';
 import { partitionKeyText } from './partition-key.js';
 import type { PhysicalPartition } from './physical-partitions.js';
 import { createPhysicalPartitions } from './physical-partitions.js';
@@ -22,10 +23,16 @@ export interface Container {
   readonly partitions: readonly PhysicalPartition[];
   partitionOf(partitionKey: PartitionKeyValue): PhysicalPartition;
   find(partitionKey: PartitionKeyValue, id: string): StoredDocument | undefined;
+  /** The document without the writes that are not visible yet; a change of what it returns changes nothing here. */
+  findEarlier(
+    partitionKey: PartitionKeyValue,
+    id: string,
+    isVisible: (write: { readonly at: number; readonly lsn: number }) => boolean,
+  ): StoredDocument | undefined;
   documents(): Iterable<StoredDocument>;
   /** Stores a new document or a new version of one; `content` is the parsed body. */
   put(place: DocumentPlace, version: DocumentVersion, content: JsonObject): void;
-  remove(partitionKey: PartitionKeyValue, id: string): void;
+  remove(partitionKey: PartitionKeyValue, id: string, lsn: number): void;
   /** The slot of `StoredDocument.keys` that holds the values at a path. */
   slotOf(path: readonly string[]): number;
 }
@@ -78,6 +85,7 @@ export function createContainer(definition: ContainerDefinition, rid: string, pa
   const keyOf = createKeyOf(definition);
   const slots = createKeySlots(definition.knownPaths, documents);
   const partitions = createPhysicalPartitions(partitionCount, documents);
+  const past = createPastVersions();
   return {
     definition,
     rid,
@@ -87,11 +95,16 @@ export function createContainer(definition: ContainerDefinition, rid: string, pa
     partitionOf: (partitionKey) => partitions.of(partitionKey),
     slotOf: (path) => slots.slotOf(path),
     find: (partitionKey, id) => byKey.get(keyOf(partitionKey, id)),
+    findEarlier: (partitionKey, id, isVisible) => {
+      const key = keyOf(partitionKey, id);
+      return past.find(key, byKey.get(key), isVisible);
+    },
     put(place, version, content) {
       const keys = slots.keysOf(content);
       const size = Buffer.byteLength(version.body);
       const key = keyOf(place.partitionKey, place.id);
       const known = byKey.get(key);
+      past.note(key, version.lsn, known);
       if (known?.sequence === place.sequence) {
         Object.assign(known, version, { size });
         partitions.holding(known).indexes.rekey(known, keys);
@@ -103,9 +116,10 @@ export function createContainer(definition: ContainerDefinition, rid: string, pa
       byKey.set(key, document);
       partition.indexes.add(document);
     },
-    remove(partitionKey, id) {
+    remove(partitionKey, id, lsn) {
       const key = keyOf(partitionKey, id);
       const document = byKey.get(key);
+      past.note(key, lsn, document);
       if (document === undefined) return;
       byKey.delete(key);
       partitions.holding(document).indexes.remove(document);

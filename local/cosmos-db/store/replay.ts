@@ -35,7 +35,7 @@ function applyPut(container: Container, change: Extract<Change, { kind: 'put' }>
 /** Applies one change to its container. */
 export function applyChange(container: Container, change: Change): void {
   container.counters.raise(change.lsn, change.kind === 'put' ? change.sequence : 0);
-  if (change.kind === 'remove') container.remove(change.partitionKey, change.id);
+  if (change.kind === 'remove') container.remove(change.partitionKey, change.id, change.lsn);
   else applyPut(container, change, JSON.parse(change.body) as JsonObject);
 }
 

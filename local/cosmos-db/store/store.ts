@@ -7,6 +7,7 @@
  * D3 After a failed append the store refuses everything: memory may be ahead of the journal.
  */
 import { openJournal } from '../../journal/index.js';
+import type { ConsistencyLevel } from '../consistency.js';
 import type { Topology } from '../topology.js';
 import { serviceUnavailable } from '../wire-errors.js';
 import type { Catalog, Database } from './catalog.js';
@@ -19,6 +20,8 @@ import { applyChange, replayRecord } from './replay.js';
 import { containerRecord, snapshotOf } from './snapshot.js';
 
 export interface Store {
+  /** What the account promises of its reads. */
+  readonly consistency: ConsistencyLevel;
   readonly databases: ReadonlyMap<string, Database>;
   createDatabase(name: string): Database;
   dropDatabase(name: string): void;
@@ -74,24 +77,26 @@ function createTopology(catalog: Catalog, topology: Topology): void {
 
 /** Opens the store: the containers of the topology with what the journal holds. */
 export async function openStore(options: StoreOptions): Promise<Store> {
+  const { dataDirectory: directory, fsync, topology } = options;
   const catalog = createCatalog(options.physicalPartitions);
-  createTopology(catalog, options.topology);
+  createTopology(catalog, topology);
   const journal = await openJournal({
-    directory: options.dataDirectory,
-    fsync: options.fsync,
+    directory,
+    fsync,
     replay: (record) => {
       replayRecord(catalog, decodeRecord(record));
     },
     snapshot: () => snapshotOf(catalog),
   });
   const writer = createWriter((record) => journal.append(record));
-  createTopology(catalog, options.topology);
-  for (const { database, name } of options.topology.containers) {
+  createTopology(catalog, topology);
+  for (const { database, name } of topology.containers) {
     const container = catalog.find(database, name);
     if (container !== undefined) writer.append(containerRecord(container));
   }
   await writer.settled();
   return {
+    consistency: topology.consistency,
     databases: catalog.databases,
     settled: () => writer.settled(),
     close: () => journal.close(),
@@ -114,12 +119,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     },
     apply(container, changes) {
       for (const change of changes) applyChange(container, change);
-      writer.append({
-        kind: 'changes',
-        database: container.definition.database,
-        container: container.definition.name,
-        changes,
-      });
+      const { database, name } = container.definition;
+      writer.append({ kind: 'changes', database, container: name, changes });
     },
   };
 }
