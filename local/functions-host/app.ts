@@ -3,23 +3,20 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Faults } from '../faults/index.js';
 import { createAdmin } from './admin.js';
-import { loadApp } from './app-loader.js';
 import { bindFunctions, type BoundFunction } from './bindings.js';
 import type { Console } from './console.js';
-import { installCoreModule } from './core-module.js';
+import type { FunctionMetadata } from './core-api.js';
 import type { Counters } from './counters.js';
-import { createDeterminismGuard } from './determinism-guard.js';
 import { createDurableFunctions } from './durable/functions.js';
 import { createDurableApi } from './durable/http-api.js';
 import { clientBindingJson } from './durable/management-urls.js';
 import type { HostKeys } from './durable/records.js';
 import type { InstanceStore } from './durable/store.js';
 import { TaskHub } from './durable/task-hub.js';
-import { withFault } from './faults.js';
 import { readHostJson, type HostOptions } from './host-json.js';
 import type { Routes } from './http-server.js';
-import { createInvoker, type Invoke, type InvocationOutcome } from './invocation.js';
-import { createRegistry, type Registry } from './registry.js';
+import { createInvoker } from './invocation.js';
+import { NodeWorker } from './node-worker.js';
 import { isDisabled, readSetting, type Variables } from './settings.js';
 import { createTriggers, type Triggers } from './triggers.js';
 
@@ -42,22 +39,33 @@ export interface WiredApp {
   start(): void;
   /** Takes nothing new and resolves when what runs is done. */
   drain(): Promise<void>;
-  /** Runs the app's own hooks for the end. */
+  /** Lets the app run its own hooks for the end, and ends its worker. */
   terminate(): Promise<void>;
 }
 
 /** Loads the app and wires it; rejects with what is wrong with it. */
 export async function wireApp(host: AppSurroundings, directory: string): Promise<WiredApp> {
-  const { console, counters, faults, variables, store, origin } = host;
+  const { console, counters, variables } = host;
   const appDirectory = resolve(directory);
   const options = readHostJson(appDirectory, variables);
   for (const report of options.reports) console.warning(report);
-  const appHookData = {};
-  const registry = await loadFunctions(console, appDirectory, appHookData);
-  const enabled = [...registry.functions.values()].filter(({ metadata }) => !isDisabled(metadata.name, variables));
-  const functions = bindFunctions(enabled);
+  const worker = await NodeWorker.start({ appDirectory, variables, console, counters });
+  try {
+    return await wireFunctions({ ...host, options }, worker);
+  } catch (error) {
+    await worker.close();
+    throw error;
+  }
+}
+
+async function wireFunctions(
+  host: AppSurroundings & { readonly options: HostOptions },
+  worker: NodeWorker,
+): Promise<WiredApp> {
+  const { console, counters, faults, variables, store, origin, options } = host;
+  const functions = bindFunctions(worker.functions.filter(({ name }) => !isDisabled(name, variables)));
   const { functionTimeoutMs } = options;
-  const invoke = faultyInvoke(faults, createInvoker({ registry, console, counters, appHookData, functionTimeoutMs }));
+  const invoke = createInvoker({ worker, console, counters, faults, functionTimeoutMs });
   const keys = await hostKeys(store, variables);
   const urls = { origin, taskHub: options.durableTask.hubName, key: keys.durableTask };
   const durableClient = clientBindingJson(urls);
@@ -71,8 +79,7 @@ export async function wireApp(host: AppSurroundings, directory: string): Promise
     durableClient,
     status: store,
   });
-  const watch = createDeterminismGuard(console, counters);
-  const durable = createDurableFunctions({ functions, invoke, faults, watch });
+  const durable = createDurableFunctions({ functions, invoke, faults });
   const hub = new TaskHub({ ...durable, ...options.durableTask, store, console, counters });
   return {
     keys,
@@ -80,7 +87,7 @@ export async function wireApp(host: AppSurroundings, directory: string): Promise
       routePrefix: options.routePrefix.split('/').filter((segment) => segment !== ''),
       http: (request, path, body) => triggers.http.handle(request, path, body),
       durable: createDurableApi({ hub, faults, urls, isOrchestrator: (name) => durable.isOrchestrator(name) }),
-      admin: appAdmin(host, registry, { triggers, routePrefix: options.routePrefix }),
+      admin: appAdmin(host, worker.functions, { triggers, routePrefix: options.routePrefix }),
       isDurableKey: (key) => key === keys.durableTask || key === keys.master,
     },
     start: () => {
@@ -91,54 +98,22 @@ export async function wireApp(host: AppSurroundings, directory: string): Promise
     drain: async () => {
       await Promise.all([triggers.close(), hub.close()]);
     },
-    terminate: async () => {
-      for (const hook of registry.hooks('appTerminate')) await hook({ hookData: {}, appHookData });
-    },
+    terminate: () => worker.close(),
   };
 }
 
 function appAdmin(
   { origin, variables }: AppSurroundings,
-  registry: Registry,
+  functions: readonly FunctionMetadata[],
   { triggers, routePrefix }: { readonly triggers: Triggers; readonly routePrefix: string },
 ): Routes['admin'] {
   return createAdmin({
     origin,
     routePrefix,
-    functions: [...registry.functions.values()].map(({ metadata }) => metadata),
+    functions,
     isDisabled: (name) => isDisabled(name, variables),
     invoker: (name) => triggers.invoker(name),
   });
-}
-
-async function loadFunctions(console: Console, appDirectory: string, appHookData: object): Promise<Registry> {
-  const registry = createRegistry((level, _category, message) => {
-    if (level !== 'debug' && level !== 'trace') console.functionLog(level, message, 'app');
-  });
-  installCoreModule(registry.coreApi);
-  await loadApp(appDirectory);
-  for (const hook of registry.hooks('appStart')) {
-    await hook({ functionAppDirectory: appDirectory, hookData: {}, appHookData });
-  }
-  registry.lock();
-  if (registry.functions.size === 0) {
-    throw new Error(
-      `The app in ${appDirectory} registers no functions. Does package.json "main" name the right files?`,
-    );
-  }
-  const capabilities = await registry.programmingModel().getCapabilities({ RawHttpBodyBytes: 'true' });
-  if (capabilities['HttpUri'] !== undefined) {
-    throw new Error(
-      'HTTP streaming (app.setup enableHttpStream) is not supported by the local Functions host. Leave it off.',
-    );
-  }
-  return registry;
-}
-
-function faultyInvoke(faults: Faults, invoke: Invoke): Invoke {
-  const dropped = (): InvocationOutcome => ({ result: undefined, response: {} });
-  return (request) =>
-    withFault(faults, { operation: 'invoke', entity: request.fn.metadata.name, dropped }, () => invoke(request));
 }
 
 /** Keys given as settings, else the stored ones, else new ones. */
@@ -163,9 +138,9 @@ function listFunctions(
 ): void {
   console.line('Functions:');
   for (const { fn, kind, trigger } of functions) {
-    const route = typeof trigger['route'] === 'string' ? trigger['route'] : fn.metadata.name;
+    const route = typeof trigger['route'] === 'string' ? trigger['route'] : fn.name;
     const methods = Array.isArray(trigger['methods']) ? `[${trigger['methods'].join(',')}] ` : '';
     const url = `${methods}${[origin, options.routePrefix, route].filter((part) => part !== '').join('/')}`;
-    console.line(`  ${fn.metadata.name}: ${kind === 'httpTrigger' ? url : kind}`);
+    console.line(`  ${fn.name}: ${kind === 'httpTrigger' ? url : kind}`);
   }
 }

@@ -3,7 +3,7 @@
  * with what to use instead; nothing is ignored in silence.
  */
 import type { Binding } from './core-api.js';
-import type { RegisteredFunction } from './registry.js';
+import type { FunctionMetadata } from './core-api.js';
 
 /** Kinds of triggers that run locally. */
 export type TriggerKind =
@@ -11,7 +11,7 @@ export type TriggerKind =
 
 /** A function with its trigger. */
 export interface BoundFunction {
-  readonly fn: RegisteredFunction;
+  readonly fn: FunctionMetadata;
   readonly kind: TriggerKind;
   readonly triggerName: string;
   readonly trigger: Binding;
@@ -40,12 +40,12 @@ const refusedServiceBusOptions: readonly { readonly isUsed: (trigger: Binding) =
 ];
 
 /** Binds all functions; throws one error that names every function that cannot run here. */
-export function bindFunctions(functions: Iterable<RegisteredFunction>): BoundFunction[] {
+export function bindFunctions(functions: Iterable<FunctionMetadata>): BoundFunction[] {
   const bound: BoundFunction[] = [];
   const problems: string[] = [];
   for (const fn of functions) {
     const found = problemsOf(fn);
-    problems.push(...found.map((problem) => `Function "${fn.metadata.name}": ${problem}.`));
+    problems.push(...found.map((problem) => `Function "${fn.name}": ${problem}.`));
     if (found.length === 0) bound.push(bind(fn));
   }
   if (problems.length === 0) return bound;
@@ -55,7 +55,7 @@ export function bindFunctions(functions: Iterable<RegisteredFunction>): BoundFun
   );
 }
 
-function problemsOf({ metadata }: RegisteredFunction): string[] {
+function problemsOf(metadata: FunctionMetadata): string[] {
   const retry = metadata.retryOptions === undefined ? [] : ['retry policies are not supported. Repeat in the function'];
   const ofBindings = Object.entries(metadata.bindings).flatMap(([name, binding]) => {
     if (isTrigger(binding)) return triggerProblems(binding);
@@ -82,11 +82,11 @@ function outputProblems(bindings: Readonly<Record<string, Binding>>, name: strin
   return [`output "${output.type}" is not supported. Write with the service's SDK`];
 }
 
-function bind(fn: RegisteredFunction): BoundFunction {
-  const bindings = Object.entries(fn.metadata.bindings);
+function bind(fn: FunctionMetadata): BoundFunction {
+  const bindings = Object.entries(fn.bindings);
   const [triggerName, trigger] = bindings.find(([, binding]) => isTrigger(binding)) ?? [];
   if (triggerName === undefined || trigger === undefined) {
-    throw new Error(`Function "${fn.metadata.name}" has no trigger.`);
+    throw new Error(`Function "${fn.name}" has no trigger.`);
   }
   const durableClients = bindings.filter(([, binding]) => durableClientTypes.has(binding.type)).map(([name]) => name);
   return { fn, kind: trigger.type as TriggerKind, triggerName, trigger, durableClients };

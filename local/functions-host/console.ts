@@ -16,9 +16,10 @@ export interface Console {
 }
 
 /** What the durable-functions library puts before its answer in the error of a failed orchestrator. */
-export const orchestratorAnswer = '\n\n$OutOfProcData$:';
+export const answerLabel = '\n\n$OutOfProcData$:';
 const frameOfApp = /^\s+at /;
 const frameOfPlatform = /node:internal|[\\/]node_modules[\\/](@azure[\\/]functions|durable-functions)[\\/]/;
+const ownDirectory = new URL('.', import.meta.url).href;
 
 /** Creates the console over a function that takes lines; without one nothing is formatted. */
 export function createConsole(write?: (line: string) => void): Console {
@@ -54,15 +55,19 @@ export function createConsole(write?: (line: string) => void): Console {
 /** The error's text with the frames of the app's own code. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const frames = (error.stack ?? '').split('\n').filter((line) => frameOfApp.test(line) && !frameOfPlatform.test(line));
+  const frames = (error.stack ?? '').split('\n').filter(isOfApp);
   return [`${error.name}: ${messageOf(error)}`, ...frames].join('\n');
+}
+
+function isOfApp(line: string): boolean {
+  return frameOfApp.test(line) && !frameOfPlatform.test(line) && !line.includes(ownDirectory);
 }
 
 /** An orchestrator's error carries the library's whole answer; its text is in there. */
 function messageOf({ message }: Error): string {
-  const label = message.indexOf(orchestratorAnswer);
+  const label = message.indexOf(answerLabel);
   if (label < 0) return message;
-  const answer = JSON.parse(message.slice(label + orchestratorAnswer.length)) as { readonly error?: string };
+  const answer = JSON.parse(message.slice(label + answerLabel.length)) as { readonly error?: string };
   return answer.error ?? '';
 }
 

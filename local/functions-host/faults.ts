@@ -2,13 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { faultActions, type FaultAction, type FaultPlan, type FaultRule, type Faults } from '../faults/index.js';
 
-const operations = ['invoke', 'startOrchestration', 'firstTurn', 'raiseEvent', 'turn', 'activity'] as const;
+const operations = ['invoke', 'worker', 'startOrchestration', 'firstTurn', 'raiseEvent', 'turn', 'activity'] as const;
 
 /** The operations that rules can name. */
 export type HostOperation = (typeof operations)[number];
 
 /** Actions of the operations that not every action makes sense for. */
-const actionsOf: Readonly<Record<string, readonly FaultAction[]>> = { firstTurn: ['delay', 'pause'] };
+const actionsOf: Readonly<Record<string, readonly FaultAction[]>> = {
+  firstTurn: ['delay', 'pause'],
+  worker: ['cutBeforeCommit', 'cutAfterCommit'],
+};
 
 /** Throws for rules that this host cannot carry out, so that a rule never silently does nothing. */
 export function checkFaultPlan(plan: FaultPlan | undefined): void {

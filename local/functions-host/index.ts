@@ -7,7 +7,7 @@ import type { FunctionsHost, FunctionsHostOptions } from './types.js';
 
 export type { FunctionsHost, FunctionsHostOptions };
 
-/** Starts the host; one to a process. Rejects when the app cannot run here, with what to do about it. */
+/** Starts the host. Rejects when the app cannot run here, with what to do about it. */
 export function startFunctionsHost(options: FunctionsHostOptions): Promise<FunctionsHost> {
   return startHost(options);
 }

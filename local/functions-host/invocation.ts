@@ -1,167 +1,94 @@
-/**
- * One invocation of a function through the library's own invocation model, in the order of the Node worker:
- * arguments, preInvocation hooks, the function, postInvocation hooks, response.
- */
+/** Invocations as the host sees them: a call of the worker, with lines on the console, a time limit and faults. */
 import { randomUUID } from 'node:crypto';
+import type { Faults } from '../faults/index.js';
 import type { Console } from './console.js';
-import type { CoreInvocationContext, FunctionCallback, InvocationResponse, LogLevel, TypedData } from './core-api.js';
+import type { FunctionMetadata, InvocationResponse, TypedData } from './core-api.js';
 import type { Counters } from './counters.js';
-import type { RegisteredFunction, Registry } from './registry.js';
+import { withFault } from './faults.js';
+import type { NodeWorker } from './node-worker.js';
+import type { FunctionCall } from './worker-messages.js';
 
 /** What the trigger hands to the function. */
 export interface InvocationRequest {
-  readonly fn: RegisteredFunction;
+  readonly fn: FunctionMetadata;
   /** The trigger's data and every other input, by binding name. */
-  readonly inputs: readonly { readonly name: string; readonly data: TypedData }[];
+  readonly inputs: FunctionCall['inputs'];
   readonly triggerMetadata?: Readonly<Record<string, TypedData>>;
   readonly traceParent?: string;
   readonly reason?: string;
 }
 
-/** What the function made of it: the value as returned, and as the worker sends it. */
-export interface InvocationOutcome {
-  readonly result: unknown;
-  readonly response: InvocationResponse;
-}
-
-export type Invoke = (request: InvocationRequest) => Promise<InvocationOutcome>;
+/** Runs a function; rejects with what it threw, or with why it could not run to its end. */
+export type Invoke = (request: InvocationRequest) => Promise<InvocationResponse>;
 
 /** What invocations need of the host. */
 export interface InvocationSurroundings {
-  readonly registry: Registry;
+  readonly worker: NodeWorker;
   readonly console: Console;
   readonly counters: Counters;
-  /** Data that hooks of the app share, kept for the life of the app. */
-  readonly appHookData: object;
+  readonly faults: Faults;
   /** host.json functionTimeout. */
   readonly functionTimeoutMs: number | undefined;
 }
 
-interface Hooked {
-  inputs: unknown[];
-  functionCallback: FunctionCallback;
-  result?: unknown;
-  error?: unknown;
+/** The function did not return in time. */
+export class FunctionTimeoutError extends Error {
+  override readonly name = 'FunctionTimeoutError';
 }
 
-/** Creates the function that runs invocations; it rejects with whatever the app's function or hooks throw. */
+/** Creates the function that runs invocations. */
 export function createInvoker(host: InvocationSurroundings): Invoke {
-  return async (request) => {
-    const invocationId = randomUUID();
-    const { name } = request.fn.metadata;
-    host.counters.add(`invocations.${name}`);
-    const done = host.console.invocationStarted(name, invocationId, request.reason);
-    try {
-      const outcome = await run(host, request, invocationId);
-      done('Succeeded');
-      return outcome;
-    } catch (error) {
-      done('Failed', error);
-      throw error;
-    }
+  const { console, counters, faults } = host;
+  return (request) => {
+    const { name } = request.fn;
+    const dropped = (): InvocationResponse => ({});
+    return withFault(faults, { operation: 'invoke', entity: name, dropped }, async () => {
+      const invocationId = randomUUID();
+      counters.add(`invocations.${name}`);
+      const done = console.invocationStarted(name, invocationId, request.reason);
+      try {
+        const response = await callInTime(host, callOf(request, invocationId));
+        done('Succeeded');
+        return response;
+      } catch (error) {
+        done('Failed', error);
+        throw error;
+      }
+    });
   };
 }
 
-async function run(
-  host: InvocationSurroundings,
-  request: InvocationRequest,
-  invocationId: string,
-): Promise<InvocationOutcome> {
-  const { metadata, callback } = request.fn;
-  const core = coreContext(host, request, invocationId);
-  const model = host.registry.programmingModel().getInvocationModel(core);
-  const { context, inputs } = await model.getArguments();
-  const hooked: Hooked = { inputs, functionCallback: callback };
-  const hookData = {};
-
-  core.state = 'preInvocationHooks';
-  await runHooks(host, 'preInvocation', context, hooked, hookData);
-  core.state = 'invocation';
-  try {
-    const call = model.invokeFunction(context, hooked.inputs, hooked.functionCallback);
-    hooked.result = await withTimeout(call, host.functionTimeoutMs, metadata.name);
-  } catch (error) {
-    hooked.error = error ?? new NotAnError(error);
-  }
-  core.state = 'postInvocationHooks';
-  await runHooks(host, 'postInvocation', context, hooked, hookData);
-  if (hooked.error !== undefined && hooked.error !== null) throw asError(hooked.error);
-  return { result: hooked.result, response: await model.getResponse(context, hooked.result) };
+function callOf({ fn, inputs, triggerMetadata, traceParent }: InvocationRequest, invocationId: string): FunctionCall {
+  return { functionName: fn.name, invocationId, inputs, triggerMetadata: triggerMetadata ?? null, traceParent };
 }
 
-/** A function that does not return in time counts as failed. It cannot be stopped: Azure restarts the worker instead. */
-async function withTimeout(call: Promise<unknown>, timeoutMs: number | undefined, name: string): Promise<unknown> {
-  if (timeoutMs === undefined) return call;
+/** A function that does not return in time cannot be stopped, so its worker is ended, as in Azure. */
+async function callInTime(host: InvocationSurroundings, call: FunctionCall): Promise<InvocationResponse> {
+  const { functionTimeoutMs, worker } = host;
+  if (functionTimeoutMs === undefined) return callWithFaults(host, call);
   let timeout: NodeJS.Timeout | undefined;
   const timedOut = new Promise<never>((_resolve, reject) => {
     timeout = setTimeout(() => {
-      reject(new Error(`Timeout value of ${timeoutMs} ms exceeded by function: Functions.${name}`));
-    }, timeoutMs);
+      const text = `Timeout value of ${functionTimeoutMs} ms exceeded by function: Functions.${call.functionName}`;
+      reject(new FunctionTimeoutError(text));
+      worker.kill().catch(() => undefined);
+    }, functionTimeoutMs);
   });
   try {
-    return await Promise.race([call, timedOut]);
+    return await Promise.race([callWithFaults(host, call), timedOut]);
   } finally {
     clearTimeout(timeout);
   }
 }
 
-/** The function threw something that is no Error; Azure shows it as an error without a message. */
-export class NotAnError extends Error {
-  override readonly name = 'NotAnError';
-
-  constructor(thrown: unknown) {
-    super(`The function threw ${String(thrown)}, which is no Error.`);
-  }
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new NotAnError(error);
-}
-
-function coreContext(
-  host: InvocationSurroundings,
-  request: InvocationRequest,
-  invocationId: string,
-): CoreInvocationContext {
-  const { metadata } = request.fn;
-  return {
-    invocationId,
-    metadata,
-    request: {
-      invocationId,
-      functionId: metadata.name,
-      inputData: request.inputs,
-      triggerMetadata: request.triggerMetadata ?? null,
-      traceContext: request.traceParent === undefined ? null : { traceParent: request.traceParent, traceState: '' },
-      retryContext: null,
-    },
-    log: (level, category, message) => {
-      logThroughHooks(host, { level, category, message, functionName: metadata.name, invocationId });
-    },
-  };
-}
-
-async function runHooks(
-  host: InvocationSurroundings,
-  name: 'preInvocation' | 'postInvocation',
-  invocationContext: object,
-  ...[hooked, hookData]: readonly [Hooked, object]
-): Promise<void> {
-  const callbacks = host.registry.hooks(name);
-  if (callbacks.length === 0) return;
-  const hookContext = Object.assign(hooked, { hookData, appHookData: host.appHookData, invocationContext });
-  for (const callback of callbacks) await callback(hookContext);
-}
-
-function logThroughHooks(
-  host: InvocationSurroundings,
-  entry: { level: LogLevel; category: string; message: string; functionName: string; invocationId: string },
-): void {
-  const callbacks = host.registry.hooks('log');
-  const shown = { level: entry.level, message: entry.message };
-  if (callbacks.length > 0) {
-    const hookContext = Object.assign(shown, { category: entry.category, hookData: {}, appHookData: host.appHookData });
-    for (const callback of callbacks) callback(hookContext);
-  }
-  host.console.functionLog(shown.level, shown.message, entry.functionName);
+/** A fault can end the worker as the function is called, or when it has run and before the host has its answer. */
+async function callWithFaults(
+  { worker, faults }: InvocationSurroundings,
+  call: FunctionCall,
+): Promise<InvocationResponse> {
+  const rule = faults.decide('worker', call.functionName);
+  if (rule === undefined) return worker.call(call);
+  await worker.whenReplaced();
+  if (rule.action === 'cutAfterCommit') await worker.call(call).catch(() => undefined);
+  return worker.kill();
 }

@@ -1,29 +1,37 @@
 /**
  * App settings: environment variables of the app, `%NAME%` in binding options, and connections.
- * Everything is pure over a map of variables; only `applySettings` and `applyLocalSettings` touch the process.
+ * All but the reading of local.settings.json is pure over a map of variables.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Sets the app settings as environment variables; they win over what the environment already says. */
-export function applySettings(settings: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(settings)) process.env[name] = value;
-}
-
 interface LocalSettings {
   readonly IsEncrypted?: unknown;
   readonly Values?: Readonly<Record<string, unknown>>;
 }
 
-/** Sets the values of local.settings.json, if the app has one; variables of the environment win, as in Core Tools. */
-export function applyLocalSettings(appDirectory: string): void {
+/** The values of local.settings.json; empty if the app has none. */
+export function readLocalSettings(appDirectory: string): Variables {
   const file = join(appDirectory, 'local.settings.json');
-  if (!existsSync(file)) return;
+  if (!existsSync(file)) return {};
   const { IsEncrypted: isEncrypted, Values: values = {} } = JSON.parse(readFileSync(file, 'utf8')) as LocalSettings;
   if (isEncrypted === true) throw new Error(`${file} is encrypted. Run "func settings decrypt".`);
-  for (const [name, value] of Object.entries(values)) process.env[name] ??= String(value);
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+}
+
+/** What Azure sets for the app; the durable client needs WEBSITE_HOSTNAME to leave the URLs alone. */
+export function hostVariables(port: number): { readonly fixed: Variables; readonly defaults: Variables } {
+  return {
+    fixed: { WEBSITE_HOSTNAME: `127.0.0.1:${port}` },
+    defaults: {
+      WEBSITE_SITE_NAME: 'local',
+      WEBSITE_INSTANCE_ID: 'local',
+      AZURE_FUNCTIONS_ENVIRONMENT: 'Development',
+      FUNCTIONS_WORKER_RUNTIME: 'node',
+    },
+  };
 }
 
 /** Replaces every `%NAME%` by the setting of that name. */

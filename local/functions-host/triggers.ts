@@ -48,7 +48,7 @@ export async function createTriggers(host: TriggerOptions): Promise<Triggers> {
   const byHand = new Map<string, (input: unknown) => Promise<void>>();
 
   for (const bound of host.functions) {
-    const { name } = bound.fn.metadata;
+    const { name } = bound.fn;
     const extraInputs = durableClientInputs(bound, host.durableClient);
     if (bound.kind === 'httpTrigger') http.add(httpFunction(bound, extraInputs));
     if (bound.kind === 'serviceBusTrigger') {
@@ -102,14 +102,14 @@ function httpFunction(bound: BoundFunction, extraInputs: Inputs): Parameters<Htt
     fn: bound.fn,
     bindingName: bound.triggerName,
     extraInputs,
-    route: typeof route === 'string' ? route : bound.fn.metadata.name,
+    route: typeof route === 'string' ? route : bound.fn.name,
     methods: Array.isArray(methods) ? methods.map((method) => String(method).toUpperCase()) : ['GET', 'POST'],
     authLevel: authLevel === 'function' || authLevel === 'admin' ? authLevel : 'anonymous',
   };
 }
 
 function serviceBusTrigger(host: TriggerOptions, bound: BoundFunction, extraInputs: Inputs): ServiceBusTriggerOptions {
-  const usedBy = `Service Bus trigger "${bound.fn.metadata.name}"`;
+  const usedBy = `Service Bus trigger "${bound.fn.name}"`;
   const { queueName, connection, dataType, autoCompleteMessages } = bound.trigger;
   return {
     fn: bound.fn,

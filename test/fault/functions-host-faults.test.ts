@@ -114,7 +114,7 @@ describe('a fault', () => {
   it('of an operation that the host does not have is refused', async () => {
     const rules = [{ operation: 'send', action: 'drop' }] as const;
     await expect(startHostProcess('durable-app', { faults: { seed: 1, rules } })).rejects.toThrow(
-      'rules[0].operation "send" must be one of invoke, startOrchestration',
+      'rules[0].operation "send" must be one of invoke, worker, startOrchestration',
     );
   });
 });

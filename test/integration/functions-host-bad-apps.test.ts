@@ -1,20 +1,23 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { startHostProcess, temporaryDirectory, writeApp } from '../support/functions-host-process.js';
-
-const support = join(import.meta.dirname, '..', 'support');
+import { startHostProcess, writeApp } from '../support/functions-host-process.js';
 
 describe('an app', () => {
-  it('that blocks the event loop is told so', async () => {
-    const flags = ['--no-warnings', '--import', join(support, 'register-typescript.ts')];
-    const program = join(support, 'functions-host-blocked.ts');
-    const { stderr } = await promisify(execFile)(process.execPath, [...flags, program]);
-    expect(stderr).toContain('blocks the event loop');
+  it('that blocks its event loop is reported, while the host goes on', async () => {
+    const app = writeApp({
+      'package.json': { type: 'module', main: 'app.js' },
+      'app.js': `
+        import { app } from '@azure/functions';
+        const never = new Int32Array(new SharedArrayBuffer(4));
+        app.get('block', () => { Atomics.wait(never, 0, 0, 7000); return { body: 'done' }; });`,
+    });
+    const host = await startHostProcess(app);
+    const blocked = host.request('GET', 'api/block');
+    expect(await host.line(/blocks the event loop/)).toContain('all functions of the app wait');
+    expect((await host.request('GET', 'admin/host/status')).status).toBe(200);
+    expect((await blocked).text).toBe('done');
   });
 
-  it('that crashes its host loses nothing: the next host finishes what was accepted', async () => {
+  it('that crashes loses what ran in its worker, and runs again in the next one', async () => {
     const app = writeApp({
       'package.json': { type: 'module', main: 'app.js' },
       'app.js': `
@@ -27,15 +30,17 @@ describe('an app', () => {
           setImmediate(() => { throw new Error('nobody catches this'); });
         }) });
         df.app.orchestration('crashes', function* (context) {
-          return yield context.df.callActivity('crash-once', {});
+          try { yield context.df.callActivity('crash-once', {}); }
+          catch (error) { return [error.message, yield context.df.callActivity('crash-once', {})]; }
         });`,
     });
-    const dataDirectory = temporaryDirectory();
-    const first = await startHostProcess(app, { dataDirectory });
-    expect((await first.start('crashes', 'phoenix')).status).toBe(202);
-    await first.exited;
-    const second = await startHostProcess(app, { dataDirectory });
-    expect((await second.status('phoenix')).output).toBe('survived');
+    const host = await startHostProcess(app);
+    await host.start('crashes', 'phoenix');
+    expect((await host.status('phoenix')).output).toEqual([
+      expect.stringContaining("Activity function 'crash-once' failed: node exited with code 1 (0x1)"),
+      'survived',
+    ]);
+    expect(await host.line(/nobody catches this/)).toContain('fail: ');
   });
 
   it('that throws what is no Error fails as an activity with the text "undefined", as in Azure', async () => {

@@ -192,15 +192,18 @@ describe('a function', () => {
     expect((await host.request('GET', 'api/register')).text).toContain('"late" can\'t be registered');
   });
 
-  it('that never returns fails after functionTimeout, and the host still stops', async () => {
+  it('that never returns fails after functionTimeout, and its worker is replaced', async () => {
     const app = writeApp({
       'package.json': esModule(),
-      'app.js': "import { app } from '@azure/functions';\napp.get('hang', () => new Promise(() => undefined));",
-      'host.json': { functionTimeout: '00:00:00.05' },
+      'app.js': `${hello}app.get('hang', () => new Promise(() => undefined));`,
+      'host.json': { functionTimeout: '00:00:01' },
     });
     const host = await startHostProcess(app);
     expect((await host.request('GET', 'api/hang')).status).toBe(500);
-    expect(await host.line(/^fail: Error: Timeout/)).toContain('exceeded by function: Functions.hang');
+    expect(await host.line(/^fail: FunctionTimeoutError/)).toContain('exceeded by function: Functions.hang');
+    await host.line(/Worker process started/);
+    expect((await host.request('GET', 'api/hello')).text).toBe('hello');
+    expect(await host.counters()).toMatchObject({ 'worker.exits': 1 });
     await host.close();
   });
 });

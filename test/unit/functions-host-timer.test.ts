@@ -39,7 +39,7 @@ function startTimer(
   options: { readonly runOnStartup?: boolean; readonly useMonitor?: boolean } = {},
 ): TimerTrigger {
   return startTimerTrigger({
-    fn: { metadata: { name: 'tick', bindings: {} }, callback: () => undefined },
+    fn: { name: 'tick', bindings: {} },
     bindingName: 'timer',
     extraInputs: [],
     schedule: parseSchedule(schedule),
@@ -58,7 +58,7 @@ function startTimer(
     invoke: async ({ inputs: [input] }) => {
       runs.push({ at: clock(), input: JSON.parse(input?.data.json ?? '') as TimerInput });
       await new Promise((resolve) => setTimeout(resolve, lasting.shift() ?? 0));
-      return { result: undefined, response: {} };
+      return {};
     },
   });
 }

@@ -18,7 +18,7 @@ export const actionTypes = {
   releaseEntities: 14,
 } as const;
 
-/** One action; which fields it has depends on its type. The same object comes again when a task is yielded again. */
+/** One action; which fields it has depends on its type. */
 export interface Action {
   readonly actionType: number;
   readonly functionName?: string;
@@ -30,6 +30,17 @@ export interface Action {
   readonly isCanceled?: boolean;
   readonly externalEventName?: string;
   readonly compoundActions?: readonly Action[];
+}
+
+/** The library's answer to a turn. */
+export interface OrchestratorState {
+  readonly isDone: boolean;
+  readonly actions: readonly (readonly Action[])[];
+  readonly output?: unknown;
+  readonly error?: string;
+  readonly customStatus?: unknown;
+  /** Why the instance has to fail: a task was yielded again; added by the worker. */
+  readonly yieldedTwice?: string;
 }
 
 /** How often and when a failed call is repeated. */
@@ -62,34 +73,6 @@ export function refusedAction(action: Action): OrchestrationRuleError {
       ? 'Make the HTTP call in an activity.'
       : 'Keep the state in a database, or test against Azure or Core Tools.';
   return new OrchestrationRuleError(`${api} is not supported by the local Functions host. ${instead}`);
-}
-
-/**
- * Fails when an activity, timer or sub-orchestration occurs twice among the actions: an unfinished task was yielded again
- * in a new Task.any or Task.all. Azure would schedule it a second time, its task ids would run apart from the library's,
- * and the instance would hang or take another task's result.
- */
-export function assertNothingYieldedTwice(actions: readonly Action[], seen = new Set<Action>()): void {
-  for (const action of actions) {
-    if (action.compoundActions !== undefined) assertNothingYieldedTwice(action.compoundActions, seen);
-    else if (action.actionType !== actionTypes.waitForExternalEvent) assertNew(action, seen);
-  }
-}
-
-function assertNew(action: Action, seen: Set<Action>): void {
-  if (!seen.has(action)) {
-    seen.add(action);
-    return;
-  }
-  const isTimer = action.actionType === actionTypes.createTimer;
-  const what = isTimer ? 'A durable timer' : `The task of "${action.functionName ?? '?'}"`;
-  throw new OrchestrationRuleError(
-    `${what} was yielded again inside a new Task.any or Task.all. Azure schedules it a second time, task ids run apart ` +
-      'and the orchestration hangs. ' +
-      (isTimer
-        ? 'Create a fresh timer to the same deadline for each race, and cancel it when it loses.'
-        : 'Yield each task once, or yield it on its own afterwards.'),
-  );
 }
 
 /** JSON text of an action's input. Strings given to activities and to continueAsNew are encoded already. */

@@ -3,7 +3,6 @@ import type { Faults } from '../../faults/index.js';
 import type { BoundFunction } from '../bindings.js';
 import type { TypedData } from '../core-api.js';
 import { heldFirstTurn, withFault } from '../faults.js';
-import type { WatchOrchestrator } from '../determinism-guard.js';
 import type { Invoke } from '../invocation.js';
 import { returnedJson, textData, unquotedData } from '../typed-data.js';
 import type { InvokeActivity } from './effects.js';
@@ -22,38 +21,31 @@ export interface DurableFunctionsOptions {
   readonly functions: readonly BoundFunction[];
   readonly invoke: Invoke;
   readonly faults: Faults;
-  readonly watch: WatchOrchestrator;
 }
 
 /** Creates the invokers over the app's functions. */
 export function createDurableFunctions(options: DurableFunctionsOptions): DurableFunctions {
   const { functions, invoke, faults } = options;
   const orchestrators = byName(functions, 'orchestrationTrigger');
-  const watched = new Map(
-    [...orchestrators.values()].map(({ fn, triggerName }) => {
-      const { name } = fn.metadata;
-      return [name, { fn: { ...fn, callback: options.watch(name, fn.callback) }, triggerName }];
-    }),
-  );
   const activities = byName(functions, 'activityTrigger');
 
   async function invokeOrchestrator(name: string, data: TypedData): Promise<unknown> {
-    const bound = watched.get(name);
+    const bound = orchestrators.get(name);
     if (bound === undefined) throw new Error(`the app has no orchestrator "${name}"`);
-    const outcome = await invoke({ fn: bound.fn, inputs: [{ name: bound.triggerName, data }] });
-    return outcome.result;
+    const { returnValue } = await invoke({ fn: bound.fn, inputs: [{ name: bound.triggerName, data }] });
+    return JSON.parse(returnedJson(returnValue));
   }
 
   async function invokeActivity(call: Parameters<InvokeActivity>[0]): Promise<string> {
     const bound = activities.get(call.name);
     if (bound === undefined) throw new Error(`the app has no activity "${call.name}"`);
     const data = unquotedData(call.input);
-    const outcome = await invoke({
+    const { returnValue } = await invoke({
       fn: bound.fn,
       inputs: [{ name: bound.triggerName, data }],
       triggerMetadata: { instanceId: textData(call.instanceId), data },
     });
-    return returnedJson(outcome.response.returnValue);
+    return returnedJson(returnValue);
   }
 
   return {
@@ -75,5 +67,5 @@ export function createDurableFunctions(options: DurableFunctionsOptions): Durabl
 
 function byName(functions: readonly BoundFunction[], kind: BoundFunction['kind']): Map<string, BoundFunction> {
   const ofKind = functions.filter((bound) => bound.kind === kind);
-  return new Map(ofKind.map((bound) => [bound.fn.metadata.name, bound]));
+  return new Map(ofKind.map((bound) => [bound.fn.name, bound]));
 }

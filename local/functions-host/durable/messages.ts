@@ -1,6 +1,6 @@
 /** What instances are made of and what they are sent. */
 import { randomUUID } from 'node:crypto';
-import { NotAnError } from '../invocation.js';
+import { FunctionError } from '../worker-thread.js';
 import type { HistoryEvent } from './history.js';
 import { executionStarted, type Instance, type InstanceState, type Parent } from './instance.js';
 
@@ -57,9 +57,9 @@ export function isSameParent(one: Parent | null, other: Parent): boolean {
   return one !== null && one.executionId === other.executionId && one.taskId === other.taskId;
 }
 
-/** How an activity's error appears in the history; what is no Error loses its text, as in Azure. */
+/** How an activity's error appears in the history; what is not an Error loses its text, as in Azure. */
 export function activityFailure(name: string, error: unknown): Pick<HistoryEvent, 'Reason' | 'Details'> {
-  const isError = error instanceof Error && !(error instanceof NotAnError);
+  const isError = error instanceof Error && !(error instanceof FunctionError && !error.isError);
   const message = isError ? error.message : 'undefined';
   const stack = isError ? (error.stack ?? '') : '';
   return { Reason: `Activity function '${name}' failed: ${message}`, Details: stack };

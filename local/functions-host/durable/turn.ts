@@ -2,11 +2,12 @@
  * One turn of an orchestration: the library replays the orchestrator over the history and the new events, and what it
  * asked for becomes a change of the instance. Nothing is changed and nothing is sent here.
  */
-import { orchestratorAnswer } from '../console.js';
+import { answerLabel } from '../console.js';
 import type { TypedData } from '../core-api.js';
-import { OrchestrationRuleError, assertNothingYieldedTwice, type Action } from './actions.js';
+import { OrchestrationRuleError, type OrchestratorState } from './actions.js';
 import type { HistoryEvent } from './history.js';
 import { orchestratorStarted, type Instance, type TurnChange } from './instance.js';
+import { isRepeatable, lostTurnText } from './lost-turn.js';
 import { replayActions, type LongTimerLimits, type ReplayResult } from './replay-actions.js';
 import { decideVersion, type VersionOptions } from './versions.js';
 
@@ -27,15 +28,6 @@ export type TurnOutcome =
   | { readonly kind: 'change'; readonly change: TurnChange }
   | { readonly kind: 'continueAsNew'; readonly input: string; readonly customStatus: string | null };
 
-/** The library's answer. */
-interface OrchestratorState {
-  readonly isDone: boolean;
-  readonly actions: readonly (readonly Action[])[];
-  readonly output?: unknown;
-  readonly error?: string;
-  readonly customStatus?: unknown;
-}
-
 /** Runs one turn if the app takes the instance's version, and fails the instance if it does not. */
 export async function decideTurn(
   turn: TurnInput,
@@ -43,39 +35,47 @@ export async function decideTurn(
 ): Promise<TurnOutcome> {
   const { version } = turn.instance;
   if (decideVersion(version, options) === 'run') return runTurn(turn, options.invokeOrchestrator);
-  return failedTurn(turn, `The app does not take orchestrations of version '${version ?? ''}'.`);
+  const reason = `The app does not take orchestrations of version '${version ?? ''}'.`;
+  return failedTurn(turn, failureText(turn.instance.name, reason));
 }
 
 /** Runs one turn; rejects when the orchestrator could not be run at all, and the turn has to be repeated. */
 export async function runTurn(input: TurnInput, invoke: InvokeOrchestrator): Promise<TurnOutcome> {
-  const state = await runOrchestrator(input, invoke);
+  const answer = await runOrchestrator(input, invoke);
+  if (typeof answer === 'string') return failedTurn(input, answer);
+  if (answer.yieldedTwice !== undefined)
+    return failedTurn(input, failureText(input.instance.name, answer.yieldedTwice));
   try {
-    const actions = state.actions[0] ?? [];
-    assertNothingYieldedTwice(actions);
+    const actions = answer.actions[0] ?? [];
     const replayed = replayActions({
       executionId: input.instance.executionId,
       history: [...input.instance.history, orchestratorStarted(input.at), ...input.batch],
       actions,
       longTimers: input.longTimers,
     });
-    return interpret(input, state, replayed);
+    return interpret(input, answer, replayed);
   } catch (error) {
     if (!(error instanceof OrchestrationRuleError)) throw error;
-    return failedTurn(input, error.message);
+    return failedTurn(input, failureText(input.instance.name, error.message));
   }
 }
 
-async function runOrchestrator(input: TurnInput, invoke: InvokeOrchestrator): Promise<OrchestratorState> {
+/** The library's answer; a text is why the orchestrator could not run to its end, which fails the instance. */
+async function runOrchestrator(input: TurnInput, invoke: InvokeOrchestrator): Promise<OrchestratorState | string> {
   try {
-    const result = await invoke(input.instance, { string: triggerText(input) });
-    return result as OrchestratorState;
+    return (await invoke(input.instance, { string: triggerText(input) })) as OrchestratorState;
   } catch (error) {
     const message = error instanceof Error ? error.message : '';
-    const label = message.indexOf(orchestratorAnswer);
-    if (label < 0) throw error;
-    const state = JSON.parse(message.slice(label + orchestratorAnswer.length)) as OrchestratorState;
+    const label = message.indexOf(answerLabel);
+    if (label < 0) return unanswered(input, error);
+    const state = JSON.parse(message.slice(label + answerLabel.length)) as OrchestratorState;
     return { ...state, error: state.error ?? '' };
   }
+}
+
+function unanswered({ instance }: TurnInput, error: unknown): string {
+  if (isRepeatable(error)) throw error;
+  return lostTurnText(instance, error);
 }
 
 /** Old events are marked as played, new ones are not: that is what `isReplaying` goes by. */
@@ -128,7 +128,7 @@ function ending(name: string, state: OrchestratorState, canEnd: boolean): Pick<T
 }
 
 /** A turn that ends the instance whatever it has on its way. */
-function failedTurn({ instance, batch, at }: TurnInput, reason: string): TurnOutcome {
+function failedTurn({ instance, batch, at }: TurnInput, output: string): TurnOutcome {
   const change: TurnChange = {
     at,
     taken: batch.length,
@@ -136,7 +136,7 @@ function failedTurn({ instance, batch, at }: TurnInput, reason: string): TurnOut
     cancelled: [],
     status: 'Failed',
     customStatus: instance.customStatus,
-    output: json(failureText(instance.name, reason)),
+    output: json(output),
   };
   return { kind: 'change', change };
 }

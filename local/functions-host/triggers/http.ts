@@ -4,12 +4,12 @@ import type { HttpCookie, HttpData, NullableString, TypedData } from '../core-ap
 import { HttpError, type Answer } from '../http-exchange.js';
 import type { Invoke } from '../invocation.js';
 import type { HostKeys } from '../durable/records.js';
-import type { RegisteredFunction } from '../registry.js';
+import type { FunctionMetadata } from '../core-api.js';
 import { compareRoutes, matchRoute, parseRoute, type Route } from './route.js';
 
 /** An HTTP function and how it is reached. */
 export interface HttpFunction {
-  readonly fn: RegisteredFunction;
+  readonly fn: FunctionMetadata;
   readonly bindingName: string;
   readonly extraInputs: readonly { readonly name: string; readonly data: TypedData }[];
   readonly route: Route;
@@ -54,13 +54,13 @@ interface Exchange {
 async function run(invoke: Invoke, candidate: HttpFunction, exchange: Exchange): Promise<Answer> {
   const http = requestData(exchange);
   const traceParent = exchange.request.headers['traceparent'];
-  const outcome = await invoke({
+  const { returnValue } = await invoke({
     fn: candidate.fn,
     inputs: [{ name: candidate.bindingName, data: { http } }, ...candidate.extraInputs],
     reason: 'This function was programmatically called via the host APIs.',
     ...(typeof traceParent === 'string' ? { traceParent } : {}),
   });
-  const answer = outcome.response.returnValue?.http;
+  const answer = returnValue?.http;
   return answer === undefined ? { status: 204 } : responseAnswer(answer);
 }
 

@@ -11,7 +11,7 @@ import type { Socket } from 'node:net';
 import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';
 import type { Console } from '../console.js';
 import type { Invoke } from '../invocation.js';
-import type { RegisteredFunction } from '../registry.js';
+import type { FunctionMetadata } from '../core-api.js';
 import type { TypedData } from '../core-api.js';
 import { bodyData, triggerMetadata, type BodyType } from './service-bus-message.js';
 import { keepSubscribed, type Subscription } from './service-bus-subscription.js';
@@ -26,7 +26,7 @@ export interface ServiceBusOptions {
 
 /** One trigger. */
 export interface ServiceBusTriggerOptions {
-  readonly fn: RegisteredFunction;
+  readonly fn: FunctionMetadata;
   readonly bindingName: string;
   /** Inputs beside the message. */
   readonly extraInputs: readonly { readonly name: string; readonly data: TypedData }[];
@@ -51,7 +51,7 @@ export function createServiceBusTriggers(options: ServiceBusOptions): ServiceBus
   sendSmallFramesAtOnce();
   return {
     start(trigger) {
-      const { name } = trigger.fn.metadata;
+      const { name } = trigger.fn;
       subscriptions.push(
         keepSubscribed({
           connectionString: trigger.connectionString,

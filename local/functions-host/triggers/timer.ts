@@ -11,7 +11,7 @@ import type { Console } from '../console.js';
 import type { TypedData } from '../core-api.js';
 import type { Invoke } from '../invocation.js';
 import { nextOccurrence, type Schedule } from '../ncrontab.js';
-import type { RegisteredFunction } from '../registry.js';
+import type { FunctionMetadata } from '../core-api.js';
 import type { Timers } from '../timers.js';
 import type { TimerStatus } from '../durable/records.js';
 
@@ -23,7 +23,7 @@ export interface TimerStatusStore {
 
 /** What a timer trigger needs. */
 export interface TimerTriggerOptions {
-  readonly fn: RegisteredFunction;
+  readonly fn: FunctionMetadata;
   readonly bindingName: string;
   /** Inputs beside the timer. */
   readonly extraInputs: readonly { readonly name: string; readonly data: TypedData }[];
@@ -51,7 +51,7 @@ const never = '0001-01-01T00:00:00+00:00';
 /** Starts the timer. */
 export function startTimerTrigger(options: TimerTriggerOptions): TimerTrigger {
   const { schedule } = options;
-  const { name } = options.fn.metadata;
+  const { name } = options.fn;
   const hasMonitor = options.useMonitor && !isFasterThanAMinute(schedule);
   let status = hasMonitor ? options.status.timerStatus(name) : undefined;
   let isClosed = false;

@@ -6,9 +6,7 @@
  * Should they be missing, the orchestrator runs unwatched.
  */
 import { promiseHooks } from 'node:v8';
-import type { Console } from './console.js';
-import type { FunctionCallback } from './core-api.js';
-import type { Counters } from './counters.js';
+import type { FunctionCallback } from '../core-api.js';
 import { createReplacements } from './determinism-rules.js';
 
 /** Watches an orchestrator function: gives the same function, watched. */
@@ -60,15 +58,17 @@ const trustedFrames = [
   '/node_modules/moment/',
 ];
 
-/** Creates the guard; each kind of finding is reported once for each orchestrator. */
-export function createDeterminismGuard(console: Console, counters: Counters): WatchOrchestrator {
+/**
+ * Creates the guard. `violated` is called for each violation, with a text for the first one of its kind in each
+ * orchestrator.
+ */
+export function createDeterminismGuard(violated: (text: string | undefined) => void): WatchOrchestrator {
   const reported = new Set<string>();
   const report: Report = (orchestrator, finding, advice) => {
-    counters.add('determinism.violations');
     const key = `${orchestrator}/${finding}`;
-    if (reported.has(key)) return;
+    const isFirst = !reported.has(key);
     reported.add(key);
-    console.error(`Orchestrator '${orchestrator}' ${finding}. ${advice}`);
+    violated(isFirst ? `Orchestrator '${orchestrator}' ${finding}. ${advice}` : undefined);
   };
   const runStep = createStepRunner(report);
   return (name, orchestrator) => {

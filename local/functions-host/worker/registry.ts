@@ -5,7 +5,7 @@
  * R1 Nothing is registered after start-up: `lock` closes the registry for functions.
  * R2 A function name is registered once; names differ in more than case.
  */
-import type { FunctionCallback, FunctionMetadata, HookCallback, LogLevel, ProgrammingModel } from './core-api.js';
+import type { FunctionCallback, FunctionMetadata, HookCallback, LogLevel, ProgrammingModel } from '../core-api.js';
 
 export type HookName = 'preInvocation' | 'postInvocation' | 'appStart' | 'appTerminate' | 'log';
 
