@@ -199,7 +199,9 @@ export function purgeDeps(context: InvocationContext): PurgeDeps {
 /** What advance needs. */
 export function advanceDeps(context: InvocationContext): AdvanceDeps {
   const { config, orders } = services();
-  return { ...transitionDeps(context), orders, policy: { stepDeadlineMs: config.STEP_DEADLINE_MS } };
+  const { STEP_DEADLINE_MS: stepDeadlineMs, RETRY_BACKOFF_MS: backoffMs, RETRY_MAX_BACKOFF_MS: maxBackoffMs } = config;
+  const policy = { stepDeadlineMs, backoffMs, maxBackoffMs };
+  return { ...transitionDeps(context), orders, random: Math.random, policy };
 }
 
 /** What agent-reply needs. */

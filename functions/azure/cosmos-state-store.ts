@@ -13,11 +13,12 @@ import { readStateRecord } from '../state/read-record.js';
 import type { ReadRecord } from '../state/read-record.js';
 import type { RecordPage, ReplaceResult, StateStore, UnreadableRecord, VersionedRecord } from '../state/ports.js';
 import { terminalStates } from '../state/state-record.js';
-import type { ProcessState, StateRecord } from '../state/state-record.js';
+import type { StateRecord } from '../state/state-record.js';
 import { cosmosError, statusCodeOf } from './errors.js';
 import { createRecentMap } from './recent-map.js';
 import {
   changedQuery,
+  countOwnedQuery,
   countQuery,
   expiredQuery,
   pendingQuery,
@@ -79,7 +80,8 @@ export function createCosmosStateStore(
       else recent.delete(record.orderId);
       return result;
     },
-    count: (state) => countRecords(container, state),
+    count: (state) => countRecords(container, countQuery(state)),
+    countOwned: (state) => countRecords(container, countOwnedQuery(state)),
     pagePending: (query) => noted(pages(container, pendingQuery(query), query)),
     pageExpired: (query) => noted(pages(container, expiredQuery(query), { ...query, orderedBy: 'completeBy' })),
     pageWithoutDeadline: (state, unchangedSince, pageSize) =>
@@ -129,9 +131,9 @@ async function replace(
   }
 }
 
-async function countRecords(container: Container, state: ProcessState): Promise<number> {
+async function countRecords(container: Container, query: SqlQuerySpec): Promise<number> {
   try {
-    const { resources } = await container.items.query<number>(countQuery(state)).fetchAll();
+    const { resources } = await container.items.query<number>(query).fetchAll();
     return resources[0] ?? 0;
   } catch (error) {
     throw cosmosError(error);

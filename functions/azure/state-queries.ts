@@ -18,6 +18,14 @@ export function countQuery(state: ProcessState): SqlQuerySpec {
   };
 }
 
+/** How many records in a state are owned by an attempt. */
+export function countOwnedQuery(state: ProcessState): SqlQuerySpec {
+  return {
+    query: `SELECT VALUE COUNT(1) FROM c WHERE c.processState = @state AND NOT ${isFree}`,
+    parameters: [{ name: '@state', value: state }],
+  };
+}
+
 /** Waiting records that may start, the longest due first. */
 export function pendingQuery({ state, priority, notBefore }: PendingQuery): SqlQuerySpec {
   const hasPriority = priority !== undefined;

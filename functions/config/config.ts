@@ -77,7 +77,9 @@ export const settingsSchema = z.object({
   SUPERVISOR_AUDIT_SCHEDULE: schedule.describe(
     'When the audit reads the records that have changed, at most SUPERVISOR_MAX_RU_PER_RUN in a run.',
   ),
-  RETRY_BACKOFF_MS: milliseconds(100, 24 * hour).describe('Wait before the second attempt; doubles with each failure.'),
+  RETRY_BACKOFF_MS: milliseconds(100, 24 * hour).describe(
+    'Wait before the second attempt; doubles with each failure, or with each deferral of a step.',
+  ),
   RETRY_MAX_BACKOFF_MS: milliseconds(100, 24 * hour).describe('Longest wait between attempts.'),
   START_BY_MS: milliseconds(1_000, 24 * hour).describe('How long a waiting order may wait before that is noticed.'),
   RECORD_RETENTION_DAYS: wholeNumber(120, 3650).describe(

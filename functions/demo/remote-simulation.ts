@@ -41,7 +41,8 @@ export type SimulatedAnswer = { readonly status: number; readonly json: Readonly
 /** Answers a call to a simulated remote service. */
 export async function simulateRemote(call: SimulatedCall, store: LedgerStore): Promise<SimulatedAnswer> {
   const parsed = callSchema.safeParse(call);
-  const action = simulatedOperations[`${call.service}/${call.operation}`];
+  const operation = `${call.service}/${call.operation}`;
+  const action = Object.hasOwn(simulatedOperations, operation) ? simulatedOperations[operation] : undefined;
   if (!parsed.success || action === undefined) return answer(400, 'BadRequest', 'not a call of this service');
   const { service, key, token, body } = parsed.data;
   const behaviour = action === 'undo' ? 'ok' : behaviourOf(service, body);

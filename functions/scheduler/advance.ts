@@ -6,6 +6,7 @@ import { agentRequestQueueName, attemptOf } from '../contracts/identifiers.js';
 import { msBetween } from '../contracts/timestamp.js';
 import { traceProperties } from '../contracts/trace-context.js';
 import { isEarlierThanAttempt } from '../state/earlier-version.js';
+import type { DeferralPolicy } from '../state/deferral.js';
 import { PermanentError, TransientError } from '../state/errors.js';
 import type { Transition } from '../state/decision.js';
 import { nextAction } from '../state/next-action.js';
@@ -24,7 +25,9 @@ import type { AdvanceRequest, AdvanceResult } from './attempt-messages.js';
 /** What advance needs. */
 export interface AdvanceDeps extends TransitionDeps {
   readonly orders: OrdersDatabase;
-  readonly policy: { readonly stepDeadlineMs: number };
+  readonly policy: { readonly stepDeadlineMs: number } & Omit<DeferralPolicy, 'jitter'>;
+  /** 0 to 1; seeded in tests. */
+  readonly random: () => number;
 }
 
 /**
@@ -46,7 +49,8 @@ export async function advanceAttempt(request: AdvanceRequest, deps: AdvanceDeps)
 async function advanceOrThrow(request: AdvanceRequest, deps: AdvanceDeps): Promise<AdvanceResult> {
   const { orderId, instanceId, reply } = request;
   const workflow = await workflowOf(orderId, deps);
-  const input = { instanceId, workflow, stepDeadlineMs: deps.policy.stepDeadlineMs, reply };
+  const { stepDeadlineMs, ...waits } = deps.policy;
+  const input = { instanceId, workflow, stepDeadlineMs, deferral: { ...waits, jitter: deps.random() }, reply };
   const result = await applyAsOwner(request, advanceTransition, input, deps);
   if (result.kind === 'refused') {
     deps.telemetry.event('attempt-superseded', { orderId, instanceId, reason: result.reason });

@@ -28,7 +28,7 @@ async function measureLoad({ store, admission }: AdmissionDeps): Promise<Load> {
   const [pending, processing, compensating, pause] = await Promise.all([
     store.count('Pending'),
     store.count('Processing'),
-    store.count('Compensating'),
+    store.countOwned('Compensating'), // An undo that waits, perhaps for hours, takes nobody's place.
     admission.readPause(),
   ]);
   return { pending, inFlight: processing + compensating, isPaused: pause?.isPaused ?? false };

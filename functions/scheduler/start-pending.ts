@@ -88,7 +88,7 @@ export async function startPending(capacity: number, deps: StarterRunDeps): Prom
 }
 
 /**
- * Undo comes first and needs no room: its orders are in flight already. Then high priority, which leaves a share to
+ * Undo comes first and needs no room: what was begun is brought to an end. Then high priority, which leaves a share to
  * normal orders so that they never starve (R63), then whatever room is left. A share of less than one order is owed until
  * it makes a whole one: else normal orders would get nothing of many runs with little room.
  */

@@ -1,4 +1,5 @@
 import type { StepError, StepResult } from '../contracts/agent-reply.js';
+import type { DeferralPolicy } from './deferral.js';
 import type { Workflow } from './order-workflow.js';
 
 /** What the agent answered to the running step. */
@@ -19,6 +20,7 @@ export interface AdvanceInput {
   readonly instanceId: string;
   readonly workflow: Workflow;
   readonly stepDeadlineMs: number;
+  readonly deferral: DeferralPolicy;
   /** The reply to the step dispatched last; absent in the first advance of an attempt. */
   readonly reply?: StepReply | undefined;
 }

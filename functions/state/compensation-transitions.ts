@@ -9,12 +9,13 @@ import { agentRequestId } from '../contracts/identifiers.js';
 import { addMs } from '../contracts/timestamp.js';
 import type { Timestamp } from '../contracts/timestamp.js';
 import type { AdvanceInput, StepReply } from './advance-input.js';
+import { deferredUntil } from './deferral.js';
 import { alreadyDone, refused, write } from './decision.js';
 import type { Decision } from './decision.js';
 import { gaveUp, undone } from './endings.js';
 import { findStep } from './order-workflow.js';
 import { moved, openCompensation, withCompensation } from './record-edits.js';
-import type { StateRecord } from './state-record.js';
+import type { CompensationEntry, StateRecord } from './state-record.js';
 
 /** The undo part of *advance*: outcome of the last undo recorded, next undo running; or all done, or given up. */
 export function decideUndo(record: StateRecord, input: AdvanceInput, now: Timestamp): Decision {
@@ -23,15 +24,18 @@ export function decideUndo(record: StateRecord, input: AdvanceInput, now: Timest
   const entry = record.compensation.find(({ stepId }) => stepId === reply.stepId);
   if (entry?.requestId !== reply.requestId) return refused('foreignOutcome');
   const isRunning = entry.state === 'Running';
-  const notBefore = addMs(now, reply.retryAfterMs ?? input.stepDeadlineMs);
+  const { deferrals } = entry;
+  const notBefore = deferredUntil(now, { retryAfterMs: reply.retryAfterMs, deferrals }, input.deferral);
   const mayWait = isRunning && reply.outcome === 'deferred' && notBefore < record.expiresAt;
-  if (mayWait) return write(deferred(record, reply.stepId, notBefore, now));
+  if (mayWait) return write(deferred(record, entry, notBefore, now));
   return startNextUndo(isRunning ? withOutcome(record, reply) : record, input, now);
 }
 
 /** Not now: the undo is repeated later by another attempt, no failure counted, until the task-level deadline (T67). */
-function deferred(record: StateRecord, stepId: string, notBefore: Timestamp, now: Timestamp): StateRecord {
-  const waiting = withCompensation(record, stepId, { state: 'Recorded', requestId: null });
+function deferred(record: StateRecord, entry: CompensationEntry, notBefore: Timestamp, now: Timestamp): StateRecord {
+  const { stepId } = entry;
+  const deferrals = entry.deferrals + 1;
+  const waiting = withCompensation(record, stepId, { state: 'Recorded', requestId: null, deferrals });
   const fields = { lockedBy: null, completeBy: null, notBefore };
   return moved(waiting, { actor: 'orchestrator', to: 'Compensating', note: `undo of ${stepId} deferred`, fields }, now);
 }

@@ -48,6 +48,7 @@ export function newRecord(input: NewRecordInput, now: Timestamp): StateRecord {
       endedAt: null,
       result: null,
       error: null,
+      deferrals: 0,
     })),
     compensation: [],
     outbox: [],

@@ -81,6 +81,8 @@ export interface StateStore {
   replaceIfUnchanged(record: StateRecord, etag: string): Promise<ReplaceResult>;
   /** How many records are in this state, about. */
   count(state: ProcessState): Promise<number>;
+  /** How many records in this state are owned by an attempt, about. */
+  countOwned(state: ProcessState): Promise<number>;
   /** Unowned records that may start, in pages, the longest waiting first. */
   pagePending(query: PendingQuery): AsyncIterable<RecordPage>;
   /** Owned records whose completeBy has passed, in pages. */

@@ -34,6 +34,8 @@ const stepSchema = z.looseObject({
   endedAt: timestampSchema.nullable(),
   result: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).nullable(),
   error: errorSchema.nullable(),
+  /** How often the agent has deferred the step. */
+  deferrals: z.int().min(0).default(0),
 });
 
 /** What may have to be undone: recorded before the step's request is sent (T71, T72), holds references only (R47). */
@@ -46,6 +48,8 @@ const compensationEntrySchema = z.looseObject({
   requestId: z.string().nullable(),
   /** An earlier request of this step has no known outcome: a later refusal does not prove that nothing was done. */
   uncertain: z.boolean(),
+  /** How often the agent has deferred the undo. */
+  deferrals: z.int().min(0).default(0),
 });
 
 /** A status message that is still to be sent. */

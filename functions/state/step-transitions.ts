@@ -14,6 +14,7 @@ import { addMs, earlier } from '../contracts/timestamp.js';
 import type { Timestamp } from '../contracts/timestamp.js';
 import type { AdvanceInput, StepReply } from './advance-input.js';
 import { decideUndo } from './compensation-transitions.js';
+import { deferredUntil } from './deferral.js';
 import { alreadyDone, refused, write } from './decision.js';
 import type { Decision, Transition } from './decision.js';
 import { gaveUp, undone } from './endings.js';
@@ -104,7 +105,16 @@ function withIntent(record: StateRecord, stepId: string, action: string): StateR
   }
   const seq = record.compensation.length + 1;
   const key = idempotencyKey(record.orderId, stepId);
-  const entry = { seq, stepId, action, key, state: 'Recorded', requestId: null, uncertain: false } as const;
+  const entry = {
+    seq,
+    stepId,
+    action,
+    key,
+    state: 'Recorded',
+    requestId: null,
+    uncertain: false,
+    deferrals: 0,
+  } as const;
   return { ...record, compensation: [...record.compensation, entry] };
 }
 
@@ -145,12 +155,13 @@ function isUncertain(record: StateRecord, { stepId, uncertain }: StepReply): boo
 /** Not now, and this request has done nothing: another attempt later, no failure counted, the calls given back (T67). */
 function deferredByAgent(record: StateRecord, input: AdvanceInput, reply: StepReply, now: Timestamp): StateRecord {
   const { stepId } = reply;
-  const notBefore = addMs(now, reply.retryAfterMs ?? input.stepDeadlineMs);
+  const deferrals = record.steps.find(({ id }) => id === stepId)?.deferrals ?? 0;
+  const notBefore = deferredUntil(now, { retryAfterMs: reply.retryAfterMs, deferrals }, input.deferral);
   if (notBefore >= record.expiresAt) return cannotGoOn(record, stepId, 'Expired', now);
   const definition = findStep(input.workflow, stepId);
   const spent = record.budget.spent - (definition === undefined ? 0 : dispatchCost(definition));
-  const notStarted = { state: 'NotStarted', requestId: null, completeBy: null, startedAt: null } as const;
-  const reset = withoutProvenIntent(withStep(record, stepId, notStarted), reply);
+  const fresh = { state: 'NotStarted', requestId: null, completeBy: null, startedAt: null } as const;
+  const reset = withoutProvenIntent(withStep(record, stepId, { ...fresh, deferrals: deferrals + 1 }), reply);
   const fields = { lockedBy: null, completeBy: null, notBefore, budget: { ...record.budget, spent } };
   const change = { actor: 'orchestrator', to: 'Pending', note: `${stepId} deferred by its agent`, fields } as const;
   return moved(reset, change, now);

@@ -143,6 +143,14 @@ export function stateStoreContract(name: string, open: () => Promise<StoreUnderT
       expect(await store().count('Compensated')).toBe(before + 2);
     });
 
+    it('counts the records of a state that an attempt owns (C12)', async () => {
+      const before = await store().countOwned('Compensating');
+      for (const lockedBy of [null, undefined, 'X-1.1']) {
+        await put(stored(uniqueId(), { processState: 'Compensating', lockedBy }));
+      }
+      expect(await store().countOwned('Compensating')).toBe(before + 1);
+    });
+
     describe('pages of waiting records', () => {
       it('hold what is free, due and of the priority, the longest due first (R84, T9, C12)', async () => {
         const { idOf, isOurs } = newFamily();

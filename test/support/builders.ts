@@ -3,7 +3,7 @@ import { orchestrationInstanceId } from '../../functions/contracts/identifiers.j
 import { orderSchema } from '../../functions/contracts/order.js';
 import type { Order } from '../../functions/contracts/order.js';
 import type { Timestamp } from '../../functions/contracts/timestamp.js';
-import type { StepReply } from '../../functions/state/advance-input.js';
+import type { AdvanceInput, StepReply } from '../../functions/state/advance-input.js';
 import { claim } from '../../functions/state/attempt-transitions.js';
 import type { RecoveryPolicy } from '../../functions/state/attempt-transitions.js';
 import type { Transition } from '../../functions/state/decision.js';
@@ -41,6 +41,7 @@ export const workflowV1: Workflow = mustFind(findWorkflow(1));
 export const maxFailures = 3;
 export const claimLeaseMs = 10_000;
 export const stepDeadlineMs = 4_000;
+export const deferral = { backoffMs: 500, maxBackoffMs: 60_000, jitter: 0 };
 
 /** How the supervisor recovers in tests. */
 export const recoveryPolicy: RecoveryPolicy = {
@@ -96,12 +97,9 @@ export function advanced(record: StateRecord, reply?: Partial<StepReply>, now: T
 }
 
 /** The input of an advance by the attempt that owns the record. */
-export function advanceInput(
-  record: StateRecord,
-  reply?: StepReply,
-): { instanceId: string; workflow: Workflow; stepDeadlineMs: number; reply: StepReply | undefined } {
+export function advanceInput(record: StateRecord, reply?: StepReply): AdvanceInput {
   const instanceId = orchestrationInstanceId(record.orderId, record.attempt);
-  return { instanceId, workflow: workflowV1, stepDeadlineMs, reply };
+  return { instanceId, workflow: workflowV1, stepDeadlineMs, deferral, reply };
 }
 
 /** A reply to the step (or undo) that is running. */

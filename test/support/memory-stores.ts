@@ -124,6 +124,10 @@ export function createMemoryStateStore(
     },
     count: (state) =>
       Promise.resolve([...documents.values()].filter(({ document }) => document['processState'] === state).length),
+    countOwned: (state) => {
+      const owned = [...documents.values()].filter(({ document }) => !isFree(document));
+      return Promise.resolve(owned.filter(({ document }) => document['processState'] === state).length);
+    },
     pagePending: ({ state, priority, notBefore, pageSize }) => {
       const isWanted = (it: Document): boolean => priority === undefined || it['priority'] === priority;
       const isDue = (it: Document): boolean => isFree(it) && isAtMost(it['notBefore'], notBefore);

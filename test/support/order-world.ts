@@ -174,7 +174,7 @@ export function createOrderWorld(seed: number, { faulty = 0, stale = 0 }: StoreF
       await ignoringTransient(startPending(10, { ...depsOf(process), orchestrations, random, debt, policy }));
     },
     turn: async (process, attempt, behaviour) => {
-      const deps = { ...depsOf(process), policy: { stepDeadlineMs } };
+      const deps = { ...depsOf(process), random, policy: { stepDeadlineMs, backoffMs: 500, maxBackoffMs: 2_000 } };
       const fenced = { ...deps, store: fencedBy(attempt.instanceId, deps.store, database) };
       if (attempt.phase === 'waiting') awaitReply(attempt, clock);
       if (attempt.phase !== 'advancing') return;

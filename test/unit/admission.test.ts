@@ -63,11 +63,12 @@ describe('intake', () => {
 });
 
 describe('the starter’s refresh', () => {
-  it('counts what waits and what runs, undo included, and tells submit (R51)', async () => {
+  it('counts what waits and what runs, an undo too once it runs, and tells submit (R51)', async () => {
     const database = createMemoryStateDatabase();
     database.put(aRecord());
     database.put({ ...claimed(), id: 'B', orderId: 'B' });
-    database.put({ ...compensatingRecord(), id: 'C', orderId: 'C' });
+    database.put({ ...claimed(compensatingRecord()), id: 'C', orderId: 'C' });
+    for (const id of ['D', 'E', 'F']) database.put({ ...compensatingRecord(), id, orderId: id });
     const admission = memoryAdmissionStore();
     const telemetry = createRecordingTelemetry();
     const deps = { store: createMemoryStateStore(database), admission, clock: createManualClock(), telemetry };

@@ -46,7 +46,8 @@ beforeEach(async () => {
     sender,
     telemetry,
     orders,
-    policy: { stepDeadlineMs },
+    policy: { stepDeadlineMs, backoffMs: 500, maxBackoffMs: 60_000 },
+    random: () => 0,
   };
 });
 

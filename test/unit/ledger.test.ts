@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { recordEffect } from '../../functions/demo/ledger.js';
 import type { LedgerAnswer, LedgerCall, LedgerEntry } from '../../functions/demo/ledger.js';
+import { behaviourOf } from '../../functions/demo/magic-values.js';
 import { simulateRemote } from '../../functions/demo/remote-simulation.js';
 import type { SimulatedCall } from '../../functions/demo/remote-simulation.js';
 import { createMemoryLedger } from '../support/memory-ledger.js';
@@ -56,6 +57,17 @@ describe('the ledger of the simulated remote services', () => {
     expect(await call({ token: 2 })).toEqual({ kind: 'undone' });
     expect(entry()).toMatchObject({ effect: null });
   });
+});
+
+describe('magic values', () => {
+  it.each(['constructor', 'toString', '__proto__', 'valueOf'])(
+    'are not what every object has: %s is ordinary',
+    (name) => {
+      expect(behaviourOf('payment', { paymentToken: name })).toBe('ok');
+      expect(behaviourOf('inventory', { lines: [{ sku: name }] })).toBe('ok');
+      expect(behaviourOf('shipping', { shippingAddress: { postalCode: name } })).toBe('ok');
+    },
+  );
 });
 
 describe('a simulated remote service', () => {

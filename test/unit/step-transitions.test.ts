@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addMs } from '../../functions/contracts/timestamp.js';
+import { addMs, msBetween } from '../../functions/contracts/timestamp.js';
 import { dispatchCost } from '../../functions/state/order-workflow.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
 import { advance, fail } from '../../functions/state/step-transitions.js';
@@ -10,6 +10,7 @@ import {
   apply,
   claimed,
   compensatingRecord,
+  deferral,
   failedRecord,
   mustFind,
   processedRecord,
@@ -45,7 +46,9 @@ describe('the first advance of an attempt', () => {
 
   it('records what may have to be undone in the same write, in references only (A2, T71, T72, R47)', () => {
     const references = { seq: 1, stepId: 'payment', action: 'refund', key: 'A-1.payment' };
-    expect(running().compensation).toEqual([{ ...references, state: 'Recorded', requestId: null, uncertain: false }]);
+    expect(running().compensation).toEqual([
+      { ...references, state: 'Recorded', requestId: null, uncertain: false, deferrals: 0 },
+    ]);
   });
 
   it('gives the step its own share of the deadline (R9)', () => {
@@ -228,7 +231,26 @@ describe('a deferral', () => {
       notBefore: later(7_000),
       failureCount: 0,
     });
-    expect(deferred().notBefore).toBe(later(stepDeadlineMs));
+    expect(deferred().notBefore).toBe(later(deferral.backoffMs));
+  });
+
+  it('makes the next wait longer each time, up to the longest, and keeps what the agent asks for (T10)', () => {
+    let record = aRecord();
+    const waits: number[] = [];
+    for (let count = 0; count < 9; count += 1) {
+      const waiting = claimed({ ...record, notBefore: startOfTime });
+      record = advanced(advanced(waiting), { outcome: 'deferred', result: undefined, retryAfterMs: 3_000 });
+      waits.push(msBetween(startOfTime, record.notBefore));
+    }
+    expect(waits).toEqual([3_000, 3_000, 3_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+    expect(record.steps[0]?.deferrals).toBe(9);
+  });
+
+  it('spreads the orders that were deferred together (T10)', () => {
+    const record = running();
+    const reply = { ...replyTo(record, 'succeeded'), outcome: 'deferred', retryAfterMs: 7_000 } as const;
+    const input = { ...advanceInput(record, reply), deferral: { ...deferral, jitter: 0.5 } };
+    expect(apply(record, advance, input).notBefore).toBe(later(7_250));
   });
 
   it('gives back the calls that its dispatch had taken, and no more (R50, T67)', () => {
