@@ -46,9 +46,8 @@ async function synchroniseUntilComplete() {
 
 // D2
 function reasonToSkipSmokeOrder() {
-  const isFalse = (name) => process.env[name] === 'false';
-  if (isFalse('SMOKE_ORDER')) return 'SMOKE_ORDER=false.';
-  if (isFalse('DEMO_REMOTES_ENABLED')) return 'the agents call real remote services.';
+  if (process.env.SMOKE_ORDER === 'false') return 'SMOKE_ORDER=false.';
+  if (process.env.DEMO_REMOTES_ENABLED !== 'true') return 'the agents call real remote services.';
   if (process.env.VNET_ENABLED === 'true') return 'Service Bus can be reached only from inside the virtual network.';
   if (!process.env.SMOKE_APPLICATION) return 'nobody was named to send it (AZURE_PRINCIPAL_ID).';
   return undefined;

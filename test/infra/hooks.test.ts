@@ -32,18 +32,42 @@ describe('azure.yaml', () => {
   });
 });
 
+/** The environment of a deployment with simulated remote services. */
+const demonstration = { DEMO_REMOTES_ENABLED: 'true' };
+
 describe('preprovision', () => {
   it('chooses the first month of a budget once', async () => {
     const azure = await fakeAzure(() => [404, {}]);
-    expect(await azure.run('preprovision.mjs', { BUDGET_AMOUNT: '100' })).toMatchObject({ status: 0, errors: '' });
+    expect(await azure.run('preprovision.mjs', { ...demonstration, BUDGET_AMOUNT: '100' })).toMatchObject({
+      status: 0,
+      errors: '',
+    });
     expect(azure.stored()['BUDGET_START_DATE']).toMatch(/^\d{4}-\d{2}-01$/);
   });
 
   it('keeps the month of a budget that exists, and needs none without a budget', async () => {
     const azure = await fakeAzure(() => [404, {}]);
-    await azure.run('preprovision.mjs', { BUDGET_AMOUNT: '100', BUDGET_START_DATE: '2026-01-01' });
-    await azure.run('preprovision.mjs', { BUDGET_AMOUNT: '0' });
+    await azure.run('preprovision.mjs', {
+      ...demonstration,
+      BUDGET_AMOUNT: '100',
+      BUDGET_START_DATE: '2026-01-01',
+    });
+    await azure.run('preprovision.mjs', { ...demonstration, BUDGET_AMOUNT: '0' });
     expect(azure.stored()).toEqual({});
+  });
+
+  it('deploys simulated remote services only if somebody asks for them', async () => {
+    const azure = await fakeAzure(() => [404, {}]);
+    const some = ['PAYMENT_URL', 'INVENTORY_URL'].map((name) => `${name}=https://example.com`);
+    const all = [...some, 'SHIPPING_URL=https://example.com', 'INVOICE_URL=https://example.com'];
+    const refused = await azure.run('preprovision.mjs', { SETTING_OVERRIDES: JSON.stringify(some) });
+    expect(refused.status).toBe(1);
+    expect(refused.errors).toContain('give SHIPPING_URL, INVOICE_URL in SETTING_OVERRIDES');
+    expect(refused.errors).toContain('azd env set DEMO_REMOTES_ENABLED true');
+    expect((await azure.run('preprovision.mjs')).errors).toContain('give PAYMENT_URL, INVENTORY_URL,');
+    for (const environment of [{ SETTING_OVERRIDES: JSON.stringify(all) }, demonstration]) {
+      expect(await azure.run('preprovision.mjs', environment)).toMatchObject({ status: 0, errors: '' });
+    }
   });
 });
 
@@ -108,8 +132,9 @@ describe('postdeploy', () => {
 
   it.each([
     [{ DEMO_REMOTES_ENABLED: 'false', SMOKE_APPLICATION: 'web-shop' }, 'the agents call real remote services'],
-    [{ VNET_ENABLED: 'true', SMOKE_APPLICATION: 'web-shop' }, 'only from inside the virtual network'],
-    [{ SMOKE_APPLICATION: '' }, 'nobody was named to send it'],
+    [{ SMOKE_APPLICATION: 'web-shop' }, 'the agents call real remote services'],
+    [{ ...demonstration, VNET_ENABLED: 'true', SMOKE_APPLICATION: 'web-shop' }, 'only from inside the virtual network'],
+    [{ ...demonstration, SMOKE_APPLICATION: '' }, 'nobody was named to send it'],
   ])('sends no smoke order where that cannot or must not work: %j', async (environment, reason) => {
     expectFunctions(['submit']);
     const azure = await fakeAzure(() => [200, functionList(['submit'])]);
