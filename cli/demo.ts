@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { findProjectRoot } from '../local/project.js';
 import { startStack } from '../local/stack.js';
 import type { Stack } from '../local/stack.js';
-import { removeStackFile, writeStackFile } from '../local/stack-file.js';
+import { announceStack } from '../local/stack-file.js';
+import type { Announcement } from '../local/stack-file.js';
 import { demoUsage, parseDemoOptions } from './demo/options.js';
 import type { DemoOptions } from './demo/options.js';
 import { runDemo } from './demo/run-demo.js';
@@ -63,22 +64,22 @@ async function perform(options: DemoOptions, stack: Stack): Promise<number> {
 
 async function stayUp(stack: Stack): Promise<void> {
   const { connectionString, cosmosEndpoint, cosmosKey, hostUrl, hostKey, dataDirectory } = stack;
-  const key = hostKey === undefined ? {} : { hostKey };
-  const addresses = { connectionString, cosmosEndpoint, cosmosKey, hostUrl, ...key };
-  const other = writeStackFile(findProjectRoot(), { ...addresses, dataDirectory, pid: process.pid });
   screen.print(`
 The stack stays up; Ctrl-C stops it and removes its data.
 
   Service Bus     ${connectionString}
   Cosmos DB       ${cosmosEndpoint}
   function app    ${hostUrl}
-
-${other === undefined ? nextCommands : otherStackRuns(other.pid)}`);
+`);
+  const addresses = { connectionString, cosmosEndpoint, cosmosKey, hostUrl, hostKey, dataDirectory };
+  const withdraw = announceStack(findProjectRoot(), addresses, (announcement) => {
+    screen.print(nextSteps(announcement));
+  });
   try {
     if (!interrupt.signal.aborted) await once(interrupt.signal, 'abort');
     if (interrupt.signal.reason instanceof PartEndedError) throw interrupt.signal.reason;
   } finally {
-    removeStackFile(findProjectRoot(), process.pid);
+    withdraw();
   }
 }
 
@@ -89,8 +90,15 @@ const nextCommands = `Try in another terminal:
   npm run cli -- dead-letters orders
   npm run cli -- watch`;
 
-function otherStackRuns(pid: number): string {
-  return `npm run cli uses another local stack, which was there before (process ${pid}).`;
+function nextSteps(announcement: Announcement): string {
+  switch (announcement.kind) {
+    case 'announced':
+      return nextCommands;
+    case 'otherRuns':
+      return `npm run cli uses another local stack, which was there before (process ${announcement.other.pid}).`;
+    case 'impossible':
+      return `npm run cli cannot find this stack: ${announcement.reason}`;
+  }
 }
 
 try {

@@ -4,7 +4,7 @@
  */
 import { DefaultAzureCredential } from '@azure/identity';
 import { ServiceBusClient } from '@azure/service-bus';
-import type { StackFile } from '../local/stack-file.js';
+import type { AnnouncedStack } from '../local/stack-file.js';
 import { CommandError } from './errors.js';
 import type { AppEndpoint } from './orders/order-api.js';
 
@@ -32,7 +32,8 @@ export const environmentHelp = `Without these variables the local stack is used,
 /** Where to look. */
 export interface EndpointSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly findStack: () => StackFile | undefined;
+  /** May throw an error that says why it is not known whether a stack runs. */
+  readonly findStack: () => AnnouncedStack | undefined;
 }
 
 const noStack =
@@ -57,8 +58,8 @@ function setting(environment: EndpointSources['environment'], name: string): str
 }
 
 function localEndpoints(findStack: EndpointSources['findStack']): Endpoints {
-  const stack = (): StackFile => {
-    const found = findStack();
+  const stack = (): AnnouncedStack => {
+    const found = orCommandError(findStack);
     if (found === undefined) throw new CommandError(noStack);
     return found;
   };
@@ -66,6 +67,14 @@ function localEndpoints(findStack: EndpointSources['findStack']): Endpoints {
     serviceBus: () => new ServiceBusClient(stack().connectionString, { retryOptions }),
     app: () => ({ url: stack().hostUrl, key: stack().hostKey, hint: 'Look at the terminal of npm run local.' }),
   };
+}
+
+function orCommandError<Result>(find: () => Result): Result {
+  try {
+    return find();
+  } catch (error) {
+    throw new CommandError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
 }
 
 interface RemoteSettings {

@@ -1,6 +1,6 @@
 /** `npm run local`: the local stack in the foreground, until Ctrl-C. */
-import { writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { startAzurite, type Azurite } from './azurite.js';
 import { useEmulators } from './emulators.js';
 import { emptyDirectories } from './journal/index.js';
@@ -10,8 +10,8 @@ import { partNames, type PartName } from './part-protocol.js';
 import { isPortFree } from './ports.js';
 import { findProjectRoot } from './project.js';
 import { startStack, type Stack } from './stack.js';
+import { announceStack, stackFilePath, type AnnouncedStack, type Announcement } from './stack-file.js';
 import { watchApp } from './watch-app.js';
-import { removeStackFile, stackFilePath, writeStackFile, type StackFile } from './stack-file.js';
 
 /** The ports that people expect; one that is taken is replaced by a free one. */
 const usualPorts = { 'service-bus': 5672, 'cosmos-db': 8081, 'functions-host': 7071 } as const;
@@ -35,8 +35,7 @@ async function main(root: string): Promise<void> {
 }
 
 async function runStack(root: string, options: MainOptions, azurite: Azurite | undefined): Promise<void> {
-  const ending = watchForEnd();
-  const running: { stack?: Stack } = {};
+  const running: { stack?: Stack; withdraw?: () => void } = {};
   const partEnded = keepRunning({
     restart: async (part) => {
       if (running.stack === undefined) throw new Error('the stack was still starting.');
@@ -64,14 +63,14 @@ async function runStack(root: string, options: MainOptions, azurite: Azurite | u
   try {
     printAddresses(stack, options);
     if (azurite !== undefined) printForCoreTools(root, stack, azurite);
-    const other = writeStackFile(root, stackFileOf(stack));
-    if (other === undefined) printCommands();
-    else printOther(root, other);
+    running.withdraw = announceStack(root, announcedStack(stack), (announcement) => {
+      printAnnouncement(root, stack, announcement);
+    });
     await ending.whenEnded;
   } finally {
     stopWatching?.();
     console.log('Stopping …');
-    removeStackFile(root, process.pid);
+    running.withdraw?.();
     await stack.stop();
   }
 }
@@ -91,17 +90,18 @@ function hostRestarter(stack: Stack): () => void {
   };
 }
 
-function stackFileOf(stack: Stack): StackFile {
+function announcedStack(stack: Stack): AnnouncedStack {
   const { connectionString, cosmosEndpoint, cosmosKey, hostUrl, hostKey, dataDirectory } = stack;
-  const addresses = { connectionString, cosmosEndpoint, cosmosKey, hostUrl };
-  return { ...addresses, ...(hostKey === undefined ? {} : { hostKey }), dataDirectory, pid: process.pid };
+  return { connectionString, cosmosEndpoint, cosmosKey, hostUrl, hostKey, dataDirectory };
 }
 
-/** Resolves on Ctrl-C, SIGTERM or when the terminal closes, rejects when `giveUp` is called. */
+/** Resolves on Ctrl-C, SIGTERM, or when nobody reads the output any more; rejects when `giveUp` is called. */
 function watchForEnd(): { whenEnded: Promise<void>; giveUp: (error: Error) => void } {
   const events: { giveUp?: (error: Error) => void } = {};
   const whenEnded = new Promise<void>((resolve, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
+    // A pipe that is read by `head`, for example; without a listener, the error would end the process at once.
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', resolve);
     events.giveUp = reject;
   });
   whenEnded.catch(() => undefined); // It may reject before anybody waits: a part can die while the others start.
@@ -150,27 +150,54 @@ function printCommands(): void {
 `);
 }
 
-function printOther(root: string, { pid, hostUrl }: StackFile): void {
-  console.log(`Another stack runs already (process ${pid}, ${hostUrl}), and the command line goes on talking to that one.
-If that is none, remove ${stackFilePath(root)} and start again.
+function printAnnouncement(root: string, stack: Stack, announcement: Announcement): void {
+  switch (announcement.kind) {
+    case 'announced':
+      printCommands();
+      return;
+    case 'otherRuns': {
+      const { pid, hostUrl } = announcement.other;
+      console.log(`Another stack runs already (process ${pid}, ${hostUrl}), and the command line goes on talking to that one.
+When it ends, the command line talks to this one. If it is none, remove ${stackFilePath(root)}.
 `);
+      return;
+    }
+    case 'impossible':
+      console.log(`The command line cannot find this stack by itself: ${announcement.reason}
+Tell it where the stack is:
+
+  export ORDERS_SERVICE_BUS='${stack.connectionString}'
+  export ORDERS_APP_URL=${stack.hostUrl} ORDERS_APP_KEY=${stack.hostKey ?? ''}
+`);
+  }
 }
 
 function printForCoreTools(root: string, stack: Stack, azurite: Azurite): void {
   const path = join(root, '.local', 'local.settings.json');
-  // Core Tools sets the host name itself.
-  const values = Object.fromEntries(Object.entries(stack.settings).filter(([name]) => name !== 'WEBSITE_HOSTNAME'));
-  writeFileSync(path, `${JSON.stringify({ IsEncrypted: false, Values: values }, null, 2)}\n`, { mode: 0o600 });
   const { port } = new URL(stack.hostUrl);
   console.log(`Azurite ${azurite.isForeign ? 'was running already and is used' : 'runs'} on ports 10000 to 10002.
 The function app is not started yet. Start it with Core Tools:
 
-  cp ${relative(process.cwd(), path)} local.settings.json
+  ${writeCoreToolsSettings(path, stack.settings)}
   func start --port ${port}
 `);
 }
 
+/** Returns what to do with the settings. */
+function writeCoreToolsSettings(path: string, settings: Stack['settings']): string {
+  // Core Tools sets the host name itself.
+  const values = Object.fromEntries(Object.entries(settings).filter(([name]) => name !== 'WEBSITE_HOSTNAME'));
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `${JSON.stringify({ IsEncrypted: false, Values: values }, null, 2)}\n`, { mode: 0o600 });
+    return `cp ${relative(process.cwd(), path)} local.settings.json`;
+  } catch (error) {
+    return `# The settings could not be written (${String(error)}); adapt those of local.settings.sample.json.`;
+  }
+}
+
 const root = findProjectRoot();
+const ending = watchForEnd();
 try {
   await main(root);
 } catch (error) {

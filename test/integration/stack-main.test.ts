@@ -17,6 +17,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../local/ports.js';
 import { findProjectRoot } from '../../local/project.js';
+import { readLiveStackFile } from '../../local/stack-file.js';
 
 const main = join(import.meta.dirname, '../../dist/local/main.js');
 let directory: string;
@@ -186,6 +187,18 @@ describe('npm run local', () => {
     const { code, output } = await ended;
     expect(code).toBe(0);
     expect(output).toContain('Stopping');
+  });
+
+  it('stops cleanly when nobody reads its output any more', async () => {
+    const { child, line, ended } = run('--data', directory, ...(await portOptions()));
+    await line(/Try in another terminal|Another stack runs already/);
+    child.stdout?.destroy(); // As `head` does once it has read enough; the app goes on logging.
+    const { code, output } = await ended;
+    expect(code).toBe(0);
+    expect(output).not.toContain('EPIPE');
+    expect(readLiveStackFile(findProjectRoot())?.pid).not.toBe(child.pid);
+    const reopened = run('--data', directory, ...(await portOptions()));
+    await reopened.line(/The local stack is ready/); // No part was left behind on its data.
   });
 
   it('starts a part again that was killed', async () => {

@@ -29,6 +29,14 @@ describe('the endpoints', () => {
     expect(() => endpoints.serviceBus()).toThrow(CommandError);
   });
 
+  it('say why it is not known whether a stack runs', () => {
+    const findStack = (): never => {
+      throw new Error('stack.json cannot be read (EACCES).');
+    };
+    const endpoints = findEndpoints({ environment: {}, findStack });
+    expect(() => endpoints.app()).toThrow(new CommandError('stack.json cannot be read (EACCES).'));
+  });
+
   it('are those of the environment when it names any, and then none of the local stack', async () => {
     const environment = { ORDERS_APP_URL: 'https://app.example.net', ORDERS_APP_KEY: 'secret', ORDERS_SERVICE_BUS: '' };
     const endpoints = findEndpoints({ environment, findStack: () => stack });
