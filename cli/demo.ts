@@ -42,7 +42,7 @@ async function withStack(log: StackLog, use: (stack: Stack) => Promise<number>):
   screen.print('Starting Service Bus, Cosmos DB and the function app …');
   const stack = await startStack({
     log: log.add,
-    onUnexpectedEnd: (part, reason) => {
+    onUnexpectedEnd: (part, { reason }) => {
       interrupt.abort(new PartEndedError(`${part} ended unexpectedly (${reason}).`));
     },
   });

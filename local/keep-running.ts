@@ -1,4 +1,5 @@
-/** Starts a part again that died, as Azure would; a part that keeps dying is given up. */
+/** Starts a part again that died, as Azure would; a part that keeps dying, or that gave up itself, is given up. */
+import type { PartEnd } from './part-process.js';
 import type { PartName } from './part-protocol.js';
 
 /** What keeping parts running needs. */
@@ -20,9 +21,13 @@ export function keepRunning({
   report,
   giveUp,
   now,
-}: KeepRunningOptions): (part: PartName, reason: string) => void {
+}: KeepRunningOptions): (part: PartName, end: PartEnd) => void {
   const ends = new Map<PartName, readonly number[]>();
-  return (part, reason) => {
+  return (part, { reason, isBroken }) => {
+    if (isBroken) {
+      giveUp(new Error(`${part} has given up. ${reason}`));
+      return;
+    }
     const recent = [...(ends.get(part) ?? []), now()].filter((at) => at > now() - withinMs);
     ends.set(part, recent);
     if (recent.length > endsAtMost) {

@@ -1,7 +1,7 @@
 /** One part of the stack over its whole life: started, killed, restarted on the same port with the same data. */
 import type { FaultPlan } from './faults/index.js';
 import type { Counters, PartInfos, PartName } from './part-protocol.js';
-import { PartProcess, PartStartError } from './part-process.js';
+import { PartProcess, PartStartError, type PartEnd } from './part-process.js';
 import { findFreePort, isPortFree } from './ports.js';
 
 const portAttempts = 3;
@@ -18,7 +18,7 @@ export interface PartSetup<Name extends PartName> {
   readonly options: (port: number) => object;
   readonly onLine: (line: string) => void;
   /** Called when the process ends although nobody ended it. */
-  readonly onUnexpectedEnd: (reason: string) => void;
+  readonly onUnexpectedEnd: (end: PartEnd) => void;
 }
 
 export class ManagedPart<Name extends PartName> {
@@ -49,10 +49,10 @@ export class ManagedPart<Name extends PartName> {
     const started = await this.#startOnPort();
     this.#process = started;
     this.#info = started.info as PartInfos[Name];
-    void started.ended.then((reason) => {
+    void started.ended.then((end) => {
       if (this.#process !== started) return;
       this.#process = undefined;
-      this.#setup.onUnexpectedEnd(reason);
+      this.#setup.onUnexpectedEnd(end);
     });
   }
 

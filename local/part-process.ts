@@ -33,6 +33,13 @@ export class PartStartError extends Error {
   }
 }
 
+/** How a process came to its end. */
+export interface PartEnd {
+  readonly reason: string;
+  /** It gave up: started again, it would do so again. */
+  readonly isBroken: boolean;
+}
+
 interface Waiting {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -41,22 +48,26 @@ interface Waiting {
 /** A part that is ready. */
 export class PartProcess {
   readonly info: unknown;
-  /** Resolves with the reason when the process has ended, for whatever cause. */
-  readonly ended: Promise<string>;
+  /** Resolves when the process has ended, for whatever cause. */
+  readonly ended: Promise<PartEnd>;
   readonly #name: PartName;
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, Waiting>();
   #nextId = 1;
+  #broken: string | undefined;
 
   private constructor(name: PartName, child: ChildProcess, begin: { info: unknown; ended: Promise<string> }) {
     this.#name = name;
     this.#child = child;
     this.info = begin.info;
-    this.ended = begin.ended;
+    this.ended = begin.ended.then((reason) => ({
+      reason: this.#broken ?? reason,
+      isBroken: this.#broken !== undefined,
+    }));
     child.on('message', (message: MessageFromPart) => {
       this.#settle(message);
     });
-    void this.ended.then((reason) => {
+    void this.ended.then(({ reason }) => {
       for (const { reject } of this.#waiting.values()) reject(this.#endedError(reason));
       this.#waiting.clear();
     });
@@ -98,7 +109,7 @@ export class PartProcess {
       this.#waiting.set(id, { resolve, reject });
     });
     if (this.#child.connected) sendTo(this.#child, { kind: 'request', id, request });
-    else this.#waiting.get(id)?.reject(this.#endedError(await this.ended));
+    else this.#waiting.get(id)?.reject(this.#endedError((await this.ended).reason));
     return answer;
   }
 
@@ -121,6 +132,7 @@ export class PartProcess {
   }
 
   #settle(message: MessageFromPart): void {
+    if (message.kind === 'broken') this.#broken = message.message;
     if (message.kind !== 'answer' && message.kind !== 'refusal') return;
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
@@ -164,6 +176,7 @@ async function firstMessage(name: PartName, child: ChildProcess): Promise<unknow
   if (message.kind === 'failed') {
     throw new PartStartError(`${name} did not start: ${message.message}`, message.portIsTaken);
   }
+  if (message.kind === 'broken') throw new PartStartError(`${name} did not start: ${message.message}`);
   throw new PartStartError(`${name} sent '${message.kind}' before it was ready.`);
 }
 

@@ -28,5 +28,7 @@ export type MessageToPart =
 export type MessageFromPart =
   | { readonly kind: 'ready'; readonly info: unknown }
   | { readonly kind: 'failed'; readonly message: string; readonly portIsTaken: boolean }
+  /** It has run and cannot go on, for a reason that a restart does not mend; it ends now. */
+  | { readonly kind: 'broken'; readonly message: string }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'refusal'; readonly id: number; readonly message: string };

@@ -17,7 +17,8 @@ export interface RunningPart {
   readonly close: () => Promise<void>;
 }
 
-export type StartPart = (options: unknown) => Promise<RunningPart>;
+/** Starts a part; `giveUp` ends the process of a part that can do nothing more. */
+export type StartPart = (options: unknown, giveUp: (error: Error) => void) => Promise<RunningPart>;
 
 /** Runs the part until it is stopped. Without IPC the options are the JSON text `argument`. */
 export async function runPart(start: StartPart, argument: string | undefined): Promise<void> {
@@ -25,7 +26,7 @@ export async function runPart(start: StartPart, argument: string | undefined): P
   try {
     const options = hasStack ? await receiveOptions() : parseOptions(argument);
     checkFaults(options);
-    const part = closingOnce(await start(options));
+    const part = closingOnce(await start(options, giveUp));
     obey(part);
     if (hasStack && !process.connected)
       exitAfterClose(part); // The stack went away during the start.
@@ -35,6 +36,12 @@ export async function runPart(start: StartPart, argument: string | undefined): P
     await reportFailure(error);
     process.exit(1);
   }
+}
+
+/** Ends the process: whoever uses the part sees at once that it is gone, not one failed request after the other. */
+function giveUp(error: Error): void {
+  if (!process.connected) process.stderr.write(`${error.message}\n`);
+  void send({ kind: 'broken', message: error.message }).then(() => process.exit(1));
 }
 
 function checkFaults(options: unknown): void {

@@ -16,23 +16,30 @@ type Library = Omit<RunningPart, 'info'>;
 
 // Each library is loaded only in its own process.
 const starts: Readonly<Record<PartName, StartPart>> = {
-  'service-bus': async (options) => {
+  'service-bus': async (options, onStorageFailure) => {
     const library = await import('./service-bus/index.js');
-    const broker = await library.startBroker(options as Parameters<typeof startBroker>[0]);
+    const broker = await library.startBroker({ ...(options as Parameters<typeof startBroker>[0]), onStorageFailure });
     const info: PartInfos['service-bus'] = { port: broker.port, connectionString: broker.connectionString };
     return runningPart(info, broker);
   },
-  'cosmos-db': async (options) => {
+  'cosmos-db': async (options, onStorageFailure) => {
     const library = await import('./cosmos-db/index.js');
-    const account = await library.startCosmosDb(options as Parameters<typeof startCosmosDb>[0]);
+    const account = await library.startCosmosDb({
+      ...(options as Parameters<typeof startCosmosDb>[0]),
+      onStorageFailure,
+    });
     const info: PartInfos['cosmos-db'] = { port: account.port, endpoint: account.endpoint, key: account.key };
     return runningPart(info, account);
   },
-  'functions-host': async (options) => {
+  'functions-host': async (options, onStorageFailure) => {
     const library = await import('./functions-host/index.js');
     const { onlyProblems, ...own } = options as Parameters<typeof startFunctionsHost>[0] & { onlyProblems?: boolean };
     const write = (text: string): void => void process.stdout.write(text);
-    const host = await library.startFunctionsHost({ ...own, log: createLineWriter(write, onlyProblems === true) });
+    const host = await library.startFunctionsHost({
+      ...own,
+      onStorageFailure,
+      log: createLineWriter(write, onlyProblems === true),
+    });
     const info: PartInfos['functions-host'] = { port: host.port, url: host.url, hostKey: host.keys.function };
     return runningPart(info, host);
   },

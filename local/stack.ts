@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { FaultPlan } from './faults/index.js';
 import { ManagedPart } from './managed-part.js';
+import type { PartEnd } from './part-process.js';
 import type { Counters, PartName } from './part-protocol.js';
 import { findPartEntry, findProjectRoot, readJsonFile } from './project.js';
 import {
@@ -42,7 +43,7 @@ export interface StackOptions {
   /** Queues and containers; default infra/topology.json. */
   readonly topology?: unknown;
   /** Called when a part ends although nobody ended it. */
-  readonly onUnexpectedEnd?: (part: PartName, reason: string) => void;
+  readonly onUnexpectedEnd?: (part: PartName, end: PartEnd) => void;
 }
 
 /** A running stack. */
@@ -137,7 +138,7 @@ function createPartFactory(options: StackOptions, place: { entry: string; dataDi
       faults: faults?.[name],
       options: (port) => ({ dataDirectory: join(place.dataDirectory, name), fsync, ...own(port) }),
       onLine: lineSink(log, name),
-      onUnexpectedEnd: (reason) => onUnexpectedEnd?.(name, reason),
+      onUnexpectedEnd: (end) => onUnexpectedEnd?.(name, end),
     });
 }
 

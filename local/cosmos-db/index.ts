@@ -1,6 +1,7 @@
 /** The embedded Cosmos DB (NoSQL API) for the unmodified client: a REST server on 127.0.0.1. See README.md. */
 import type { FaultPlan } from '../faults/index.js';
 import { createFaults } from '../faults/index.js';
+import { StorageError } from '../journal/index.js';
 import { createAuthenticate, EMULATOR_KEY } from './auth.js';
 import { createCounters } from './counters.js';
 import { checkFaultPlan } from './fault-gate.js';
@@ -26,6 +27,8 @@ export interface CosmosDbOptions {
   /** Modelled request units a second of each container; absent: no limit. */
   readonly throughput?: number;
   readonly faults?: FaultPlan;
+  /** Called once when nothing can be stored any more; absent: requests fail from then on. */
+  readonly onStorageFailure?: (error: Error) => void;
 }
 
 export interface CosmosDb {
@@ -49,7 +52,8 @@ function checkOptions({ physicalPartitions = DEFAULT_PARTITIONS, throughput }: C
   if (throughput !== undefined && !(throughput > 0)) throw new Error(`throughput is no number above 0: ${throughput}`);
 }
 
-function reportInternalError(error: unknown): void {
+function reportInternalError(error: unknown, { onStorageFailure }: CosmosDbOptions): void {
+  if (error instanceof StorageError && onStorageFailure !== undefined) return; // It was told of that once.
   process.stderr.write(
     `Embedded Cosmos DB, internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );
@@ -63,6 +67,7 @@ export async function startCosmosDb(options: CosmosDbOptions): Promise<CosmosDb>
   const store = await openStore({
     dataDirectory: options.dataDirectory,
     fsync: options.fsync,
+    onFailure: options.onStorageFailure,
     topology: readTopology(options.topology),
     physicalPartitions,
   });
@@ -70,14 +75,17 @@ export async function startCosmosDb(options: CosmosDbOptions): Promise<CosmosDb>
   const stopSweeping = startSweeping(store);
   const faults = createFaults(options.faults);
   const counters = createCounters();
+  const onInternalError = (error: unknown): void => {
+    reportInternalError(error, options);
+  };
   const service = createService({
     authenticate: createAuthenticate(key),
     faults,
     counters,
     throughput: createThroughput(options.throughput),
-    onInternalError: reportInternalError,
+    onInternalError,
   });
-  const parts = { service, store, now: () => Date.now(), onInternalError: reportInternalError };
+  const parts = { service, store, now: () => Date.now(), onInternalError };
   const server = await startHttpServer(options.port ?? 0, parts).catch(async (error: unknown) => {
     await store.close();
     throw error;

@@ -68,8 +68,8 @@ function appVariables({ appDirectory, settings, useLocalSettings }: FunctionsHos
   return { ...defaults, ...local, ...process.env, ...settings, ...fixed };
 }
 
-function openHostStore({ dataDirectory, fsync }: FunctionsHostOptions): Promise<InstanceStore> {
-  return openStore({ directory: dataDirectory, fsync });
+function openHostStore({ dataDirectory, fsync, onStorageFailure }: FunctionsHostOptions): Promise<InstanceStore> {
+  return openStore({ directory: dataDirectory, fsync, onFailure: onStorageFailure });
 }
 
 async function stop({ app, console, server, store }: Running): Promise<void> {

@@ -17,6 +17,8 @@ export interface FunctionsHostOptions {
   readonly useLocalSettings?: boolean;
   /** Faults from the start. */
   readonly faults?: FaultPlan;
+  /** Called once when nothing can be stored any more; absent: requests fail from then on. */
+  readonly onStorageFailure?: (error: Error) => void;
   /** Takes the lines of the console; absent: the host is silent. */
   readonly log?: (line: string) => void;
 }

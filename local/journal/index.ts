@@ -9,6 +9,7 @@
  *    already holds must change nothing.
  */
 
+export { StorageError } from './types.js';
 export type { Journal, JournalOptions } from './types.js';
 export { openJournal } from './journal.js';
 export { lockDirectory } from './lock.js';

@@ -9,7 +9,7 @@ import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { removeOlderGenerations, snapshotPath, syncDirectory, unfinishedSnapshotPath } from './generations.js';
 import { maxRecordBytes } from './frames.js';
-import type { Journal, JournalOptions } from './types.js';
+import { StorageError, type Journal, type JournalOptions } from './types.js';
 import { lockDirectory } from './lock.js';
 import type { LogFile } from './log-file.js';
 import { ownDirectory } from './own-directory.js';
@@ -169,11 +169,14 @@ class FileJournal implements Journal {
   /** From here on nothing is stored any more; whoever appends learns why. */
   #fail(cause: unknown): Error {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const failure = new Error(
+    const failure = new StorageError(
       `The journal in ${this.#options.directory} cannot be written any more: ${reason}. Restart when that is repaired.`,
       { cause },
     );
-    this.#refusal ??= failure;
+    if (this.#refusal === undefined) {
+      this.#refusal = failure;
+      this.#options.onFailure?.(failure);
+    }
     this.#takeBatch()?.settle(failure);
     return failure;
   }

@@ -16,6 +16,13 @@ export interface JournalOptions {
   readonly snapshot: () => Iterable<Buffer>;
   /** Size of the log from which it is compacted while open; default 64 MiB, and at least twice the last snapshot. */
   readonly compactAfterBytes?: number;
+  /** Called once when nothing can be stored any more, for example on a full disk; later appends are rejected. */
+  readonly onFailure?: ((error: Error) => void) | undefined;
+}
+
+/** Nothing can be stored any more. */
+export class StorageError extends Error {
+  override readonly name = 'StorageError';
 }
 
 /** An open journal. */

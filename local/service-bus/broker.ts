@@ -31,6 +31,8 @@ export interface BrokerOptions {
   readonly clock?: Clock;
   /** For tests that fill queues: the part of `maxSizeInMegabytes` that they have. Absent: 1. */
   readonly sizeFactor?: number;
+  /** Called once when nothing can be stored any more; absent: requests fail from then on. */
+  readonly onStorageFailure?: (error: Error) => void;
 }
 
 /** A running broker. */
@@ -86,6 +88,7 @@ function open(options: BrokerOptions, { queues, counters, dispatcher }: Parts): 
   return openStore({
     directory: dataDirectory,
     fsync,
+    onFailure: options.onStorageFailure,
     queues,
     now: () => clock.now(),
     events: {

@@ -201,6 +201,21 @@ describe('npm run local', () => {
     await reopened.line(/The local stack is ready/); // No part was left behind on its data.
   });
 
+  it.skipIf(process.platform === 'win32')(
+    'ends, and says why once, when a part can store nothing any more',
+    async () => {
+      const { line, ended } = run('--data', directory, ...(await portOptions()));
+      await line(/The local stack is ready/);
+      rmSync(join(directory, 'cosmos-db'), { recursive: true }); // The starter stores something every few seconds.
+      const { code, output } = await ended;
+      expect(code).toBe(1);
+      const cause = `The journal in ${join(directory, 'cosmos-db')} cannot be written any more: its file was removed.`;
+      expect(output).toContain(`cosmos-db has given up. ${cause}`);
+      expect(output.split(cause)).toHaveLength(2);
+      expect(output).not.toContain('Starting it again');
+    },
+  );
+
   it('starts a part again that was killed', async () => {
     const { child, line, ended } = run('--data', directory, ...(await portOptions()));
     await line(/The local stack is ready/);

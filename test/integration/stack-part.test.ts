@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManagedPart, type PartSetup } from '../../local/managed-part.js';
+import type { PartEnd } from '../../local/part-process.js';
 import { findFreePort, isPortFree } from '../../local/ports.js';
 
 const support = join(import.meta.dirname, '../support');
@@ -20,13 +21,13 @@ afterEach(async () => {
 interface Observed {
   readonly part: ManagedPart<'service-bus'>;
   readonly lines: string[];
-  readonly unexpectedEnd: Promise<string>;
+  readonly unexpectedEnd: Promise<PartEnd>;
 }
 
 function createPart(own: object = {}, setup: Partial<PartSetup<'service-bus'>> = {}): Observed {
   const lines: string[] = [];
-  const ends: { report?: (reason: string) => void } = {};
-  const unexpectedEnd = new Promise<string>((resolve) => {
+  const ends: { report?: (end: PartEnd) => void } = {};
+  const unexpectedEnd = new Promise<PartEnd>((resolve) => {
     ends.report = resolve;
   });
   const part = new ManagedPart({
@@ -37,7 +38,7 @@ function createPart(own: object = {}, setup: Partial<PartSetup<'service-bus'>> =
     faults: undefined,
     options: () => own,
     onLine: (line) => lines.push(line),
-    onUnexpectedEnd: (reason) => ends.report?.(reason),
+    onUnexpectedEnd: (end) => ends.report?.(end),
     ...setup,
   });
   started.push(part);
@@ -109,12 +110,19 @@ describe('a part of the stack', () => {
     expect(lines).toContain('The part did not close cleanly: Error: close failed');
   });
 
+  it('ends when it cannot go on, and says why', async () => {
+    const { part, unexpectedEnd } = createPart({ givesUp: true });
+    await part.start();
+    await part.counters().catch(() => undefined);
+    expect(await unexpectedEnd).toEqual({ reason: 'The disk is full.', isBroken: true });
+  });
+
   it('reports an end that nobody asked for', async () => {
     const { part, unexpectedEnd } = createPart();
     await part.start();
     const unanswered = part.counters();
     process.kill(part.pid, 'SIGKILL');
-    expect(await unexpectedEnd).toBe('signal SIGKILL');
+    expect(await unexpectedEnd).toEqual({ reason: 'signal SIGKILL', isBroken: false });
     await unanswered.catch(() => undefined);
     await expect(part.counters()).rejects.toThrow('service-bus is not running');
   });

@@ -9,10 +9,12 @@ interface FakeOptions {
   readonly faults?: FaultPlan;
   readonly onStart?: 'throw' | 'exit';
   readonly onClose?: 'throw' | 'hang';
+  /** Gives up when it is asked for its counters. */
+  readonly givesUp?: boolean;
 }
 
-await runPart(async (value) => {
-  const { port, faults: plan, onStart, onClose } = value as FakeOptions;
+await runPart(async (value, giveUp) => {
+  const { port, faults: plan, onStart, onClose, givesUp } = value as FakeOptions;
   process.stdout.write(`started with ${JSON.stringify(value)}\n`);
   if (onStart === 'throw') throw new Error('bad data');
   if (onStart === 'exit') process.exit(7);
@@ -22,7 +24,10 @@ await runPart(async (value) => {
   await once(server, 'listening');
   return {
     info: { port, name: process.argv[2], secret: process.env['SECRET'] },
-    counters: () => faults.counters(),
+    counters: () => {
+      if (givesUp === true) giveUp(new Error('The disk is full.'));
+      return faults.counters();
+    },
     setFaults: (next) => {
       faults.replace(next);
     },

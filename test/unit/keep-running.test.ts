@@ -7,8 +7,17 @@ let restarted: PartName[];
 let given: Error[];
 let partEnded: (part: PartName, reason: string) => void;
 
-const keep = (restart = (part: PartName) => Promise.resolve(void restarted.push(part))): typeof partEnded =>
-  keepRunning({ restart, report: () => undefined, giveUp: (error) => given.push(error), now: () => now });
+const keep = (restart = (part: PartName) => Promise.resolve(void restarted.push(part))): typeof partEnded => {
+  const ended = keepRunning({
+    restart,
+    report: () => undefined,
+    giveUp: (error) => given.push(error),
+    now: () => now,
+  });
+  return (part, reason) => {
+    ended(part, { reason, isBroken: reason.startsWith('The disk') });
+  };
+};
 
 beforeEach(() => {
   now = 0;
@@ -37,6 +46,12 @@ describe('a part that ended unexpectedly', () => {
     for (let time = 0; time < 3; time += 1) partEnded('cosmos-db', 'signal SIGKILL');
     expect(restarted).toHaveLength(23);
     expect(given).toEqual([]);
+  });
+
+  it('is given up at once when it says that it cannot go on', () => {
+    partEnded('cosmos-db', 'The disk is full.');
+    expect(restarted).toEqual([]);
+    expect(given.map(({ message }) => message)).toEqual(['cosmos-db has given up. The disk is full.']);
   });
 
   it('is given up when it can’t be started again', async () => {

@@ -6,7 +6,7 @@
  * D2 `settled` resolves once everything changed so far is durable. No answer leaves before that (http-handler.ts).
  * D3 After a failed append the store refuses everything: memory may be ahead of the journal.
  */
-import { openJournal } from '../../journal/index.js';
+import { openJournal, type Journal } from '../../journal/index.js';
 import type { ConsistencyLevel } from '../consistency.js';
 import type { Topology } from '../topology.js';
 import { serviceUnavailable } from '../wire-errors.js';
@@ -39,6 +39,7 @@ export interface StoreOptions {
   readonly fsync: 'never' | 'always';
   readonly topology: Topology;
   readonly physicalPartitions: number;
+  readonly onFailure?: ((error: Error) => void) | undefined;
 }
 
 interface Writer {
@@ -75,19 +76,24 @@ function createTopology(catalog: Catalog, topology: Topology): void {
   }
 }
 
-/** Opens the store: the containers of the topology with what the journal holds. */
-export async function openStore(options: StoreOptions): Promise<Store> {
-  const { dataDirectory: directory, fsync, topology } = options;
-  const catalog = createCatalog(options.physicalPartitions);
-  createTopology(catalog, topology);
-  const journal = await openJournal({
-    directory,
+function openCatalogJournal(catalog: Catalog, { dataDirectory, fsync, onFailure }: StoreOptions): Promise<Journal> {
+  return openJournal({
+    directory: dataDirectory,
     fsync,
+    onFailure,
     replay: (record) => {
       replayRecord(catalog, decodeRecord(record));
     },
     snapshot: () => snapshotOf(catalog),
   });
+}
+
+/** Opens the store: the containers of the topology with what the journal holds. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { topology } = options;
+  const catalog = createCatalog(options.physicalPartitions);
+  createTopology(catalog, topology);
+  const journal = await openCatalogJournal(catalog, options);
   const writer = createWriter((record) => journal.append(record));
   createTopology(catalog, topology);
   for (const { database, name } of topology.containers) {

@@ -34,6 +34,7 @@ export interface StoreOptions {
   readonly fsync: 'never' | 'always';
   /** Size of the journal from which it is compacted; absent: the journal's own default. */
   readonly compactAfterBytes?: number;
+  readonly onFailure?: ((error: Error) => void) | undefined;
 }
 
 /** Opens the store; a second host on the same directory is refused. */

@@ -21,6 +21,7 @@ export interface StoreOptions {
   readonly now: () => number;
   /** When the journal is compacted; absent: as the journal thinks right. */
   readonly compactAfterBytes?: number;
+  readonly onFailure?: ((error: Error) => void) | undefined;
 }
 
 /** The queues with their journal. */
@@ -33,7 +34,7 @@ export interface Store {
 
 /** Opens the queues as the journal left them. */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { directory, fsync, compactAfterBytes } = options;
+  const { directory, fsync, compactAfterBytes, onFailure } = options;
   let pending: QueueRecord[] = [];
   const record = (entry: QueueRecord): void => {
     pending.push(entry);
@@ -43,6 +44,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const journal = await openJournal({
     directory,
     fsync,
+    onFailure,
     ...(compactAfterBytes === undefined ? {} : { compactAfterBytes }),
     replay: (group) => {
       for (const entry of decodeGroup(group)) replay(namespace, orphans, entry);
