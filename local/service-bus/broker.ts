@@ -150,9 +150,13 @@ function createBroker(context: BrokerContext, listener: Listener, close: () => P
   };
 }
 
+/** Where clients with `UseDevelopmentEmulator=true` look when the address has no port, as that of the official emulator. */
+const usualPort = 5672;
+
 function connectionString(port: number): string {
   const { keyName, key } = rootRule;
-  return `Endpoint=sb://127.0.0.1:${port};SharedAccessKeyName=${keyName};SharedAccessKey=${key};UseDevelopmentEmulator=true`;
+  const host = port === usualPort ? '127.0.0.1' : `127.0.0.1:${port}`;
+  return `Endpoint=sb://${host};SharedAccessKeyName=${keyName};SharedAccessKey=${key};UseDevelopmentEmulator=true`;
 }
 
 function doWhatIsDue(namespace: Namespace, now: number): number {

@@ -1,6 +1,7 @@
 import { ServiceBusClient } from '@azure/service-bus';
 import { expect, test } from 'vitest';
 import type { AuthorizationRule } from '../../local/service-bus/index.js';
+import { isPortFree } from '../../local/ports.js';
 import { createClient, errorCode, receiveOne, startTestBroker, until } from '../support/service-bus-broker.js';
 import { connectionStringOf, signToken } from '../support/service-bus-tokens.js';
 
@@ -183,3 +184,16 @@ test('rules that cannot be meant are refused at the start', async () => {
     }),
   ).rejects.toThrow(/rule a: queue 'nowhere'.*rule c: keyName and key.*rule c: rights/);
 });
+
+const usualPort = 5672;
+
+test.skipIf(!(await isPortFree(usualPort)))(
+  'the connection string names no port when it is the usual one',
+  async () => {
+    const { broker } = await startTestBroker([{ name: 'orders' }], { port: usualPort });
+    expect(broker.connectionString).toMatch(/^Endpoint=sb:\/\/127\.0\.0\.1;/);
+    const client = createClient(broker.connectionString);
+    await client.createSender('orders').sendMessages({ body: 1 });
+    await receiveOne(client.createReceiver('orders'));
+  },
+);
