@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Console } from './console.js';
 import type { DurableCall } from './durable/http-api.js';
+import { followConnections } from './http-connections.js';
 import { CutByFault, RefusedByFault } from './faults.js';
 import { HttpError, readBody, send, type Answer } from './http-exchange.js';
 
@@ -21,6 +22,7 @@ export interface HttpServer {
   readonly port: number;
   /** Begins to answer requests; until then they wait. */
   serve(routes: Routes): void;
+  /** Lets running handlers answer, and closes all connections. */
   close(): Promise<void>;
 }
 
@@ -37,11 +39,12 @@ export async function startHttpServer(port: number, console: Console): Promise<H
     void routesReady.then((routes) => answer(routes, { request, response }, console));
   });
   server.keepAliveTimeout = 60_000;
+  const close = followConnections(server);
   await listen(server, port);
   return {
     port: (server.address() as AddressInfo).port,
     serve: open,
-    close: () => close(server),
+    close,
   };
 }
 
@@ -52,15 +55,6 @@ function listen(server: Server, port: number): Promise<void> {
       reject(isTaken ? new Error(`Port ${port} on 127.0.0.1 is taken. Choose another, or 0 for a free one.`) : error);
     });
     server.listen(port, '127.0.0.1', resolve);
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => {
-      resolve();
-    });
-    server.closeIdleConnections();
   });
 }
 
