@@ -2,6 +2,7 @@
 import type { Container } from '@azure/cosmos';
 import type { ZodType } from 'zod';
 import { cosmosError } from './errors.js';
+import { readItem } from './read-item.js';
 
 /** What a control document holds. No `etag`: there is no document; no `content`: none, or not of the expected form. */
 export interface ControlDocument<Content> {
@@ -15,14 +16,10 @@ export async function readControlDocument<Content>(
   id: string,
   form: ZodType<Content>,
 ): Promise<ControlDocument<Content>> {
-  try {
-    const { resource } = await container.item(id, id).read<{ readonly id: string }>();
-    if (resource === undefined) return {};
-    const parsed = form.safeParse(resource);
-    return { etag: resource._etag, ...(parsed.success ? { content: parsed.data } : {}) };
-  } catch (error) {
-    throw cosmosError(error);
-  }
+  const document = await readItem(container, id, id);
+  if (document === undefined) return {};
+  const parsed = form.safeParse(document);
+  return { etag: document._etag, ...(parsed.success ? { content: parsed.data } : {}) };
 }
 
 /** Writes a control document, whatever it held before. Throws TransientError when the store can't answer. */

@@ -1,9 +1,10 @@
-import type { Database, ItemResponse } from '@azure/cosmos';
+import type { Database } from '@azure/cosmos';
 import { orderSchema } from '../contracts/order.js';
 import type { Order } from '../contracts/order.js';
 import { PermanentError } from '../state/errors.js';
 import type { OrdersDatabase } from '../state/ports.js';
 import { cosmosError, statusCodeOf } from './errors.js';
+import { readItem } from './read-item.js';
 import { createRecentMap } from './recent-map.js';
 
 const containerName = 'orders';
@@ -20,13 +21,8 @@ export function createCosmosOrdersDatabase(database: Database, rememberedOrders 
   const recent = createRecentMap<Order>(rememberedOrders);
 
   const read = async (orderId: string): Promise<Order | undefined> => {
-    try {
-      const response: ItemResponse<OrderDocument> = await container.item(orderId, orderId).read<OrderDocument>();
-      if (response.resource === undefined) return undefined;
-      return recent.set(orderId, storedOrder(response.resource));
-    } catch (error) {
-      throw error instanceof PermanentError ? error : cosmosError(error);
-    }
+    const document = await readItem<OrderDocument>(container, orderId, orderId);
+    return document === undefined ? undefined : recent.set(orderId, storedOrder(document));
   };
 
   return {
@@ -47,6 +43,6 @@ export function createCosmosOrdersDatabase(database: Database, rememberedOrders 
 
 function storedOrder(document: OrderDocument): Order {
   const parsed = orderSchema.safeParse(document.order);
-  if (parsed.success) return parsed.data;
+  if (parsed.success && parsed.data.orderId === document.id) return parsed.data;
   throw new PermanentError('MalformedOrder', `the stored order ${document.id} does not fit the contract`);
 }

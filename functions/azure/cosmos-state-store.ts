@@ -14,7 +14,8 @@ import type { ReadRecord } from '../state/read-record.js';
 import type { RecordPage, ReplaceResult, StateStore, UnreadableRecord, VersionedRecord } from '../state/ports.js';
 import { terminalStates } from '../state/state-record.js';
 import type { StateRecord } from '../state/state-record.js';
-import { cosmosError, statusCodeOf } from './errors.js';
+import { cosmosError, isConflict, statusCodeOf } from './errors.js';
+import { readItem } from './read-item.js';
 import { createRecentMap } from './recent-map.js';
 import {
   changedQuery,
@@ -27,8 +28,6 @@ import {
 } from './state-queries.js';
 
 const containerName = 'order-state';
-
-const conflictCodes: readonly (number | undefined)[] = [412, 409, 404];
 
 /** Settings of the store. */
 export interface StateStoreOptions {
@@ -92,12 +91,7 @@ export function createCosmosStateStore(
 }
 
 async function readRecord(container: Container, orderId: string): Promise<VersionedRecord | undefined> {
-  let document: unknown;
-  try {
-    document = (await container.item(orderId, orderId).read()).resource;
-  } catch (error) {
-    throw cosmosError(error);
-  }
+  const document = await readItem(container, orderId, orderId);
   if (document === undefined) return undefined;
   const { read, etag } = readDocument(document);
   if (read.kind === 'record') return { record: read.record, etag };
@@ -126,7 +120,7 @@ async function replace(
       .replace({ ...record, ttl }, { accessCondition });
     return { kind: 'replaced', versioned: { record, etag: response.etag }, requestCharge: response.requestCharge };
   } catch (error) {
-    if (conflictCodes.includes(statusCodeOf(error))) return { kind: 'conflict' };
+    if (isConflict(error)) return { kind: 'conflict' };
     throw cosmosError(error);
   }
 }

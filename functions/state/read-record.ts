@@ -4,6 +4,7 @@
  * Invariants
  * RR1 Every version ever written is read; test/replay/records holds a sample of each.
  * RR2 A record or workflow version newer than this build's is left alone: an older build may not understand what it must keep.
+ * RR3 A record is that of the order whose id it is stored under: else it would be claimed, and remembered, as another's.
  */
 import { findWorkflow } from './order-workflow.js';
 import { stateRecordSchema, stateSchemaVersion } from './state-record.js';
@@ -29,7 +30,8 @@ export function readStateRecord(document: Document): ReadRecord {
     return { kind: 'newer', id, problem: `workflow version ${workflowVersion}, unknown to this build` };
   }
   const parsed = stateRecordSchema.safeParse(version === 1 ? upgradeFrom1(document) : document);
-  if (parsed.success) return { kind: 'record', record: parsed.data };
+  if (parsed.success && parsed.data.orderId === id) return { kind: 'record', record: parsed.data };
+  if (parsed.success) return { kind: 'malformed', id, problem: 'orderId: expected the id of the document' };
   const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
   return { kind: 'malformed', id, problem: problem.slice(0, 500) };
 }

@@ -65,6 +65,13 @@ describe('the state store', () => {
     },
   );
 
+  it.each(['404/1002', '404/1003'])('does not take %s for an absent record', async (status) => {
+    const record = await createdRecord();
+    breakIt(refuse('read', status), refuse('replace', status));
+    await expect(store().getLatest(record.orderId)).rejects.toBeInstanceOf(TransientError);
+    await expect(store().replaceIfUnchanged(record, '"1"')).rejects.toBeInstanceOf(TransientError);
+  });
+
   it.each(['400', '413'])('answers %s as a permanent fault (C38)', async (status) => {
     const record = await createdRecord();
     breakIt(refuse('replace', status));
@@ -125,6 +132,19 @@ describe('the orders database', () => {
     breakIt(refuse('create', '429'), refuse('read', '429'));
     await expect(orders.createIfAbsent(anOrder({ orderId: uniqueId() }))).rejects.toBeInstanceOf(TransientError);
     await expect(orders.get(uniqueId())).rejects.toBeInstanceOf(TransientError);
+  });
+
+  it('does not take a session that is not available for an absent order', async () => {
+    const orders = createCosmosOrdersDatabase(mustFind(fixture).client.database(database));
+    breakIt(refuse('read', '404/1002'));
+    await expect(orders.get(uniqueId())).rejects.toBeInstanceOf(TransientError);
+  });
+
+  it('answers a stored order of another id as a permanent fault', async () => {
+    const id = uniqueId();
+    const orders = createCosmosOrdersDatabase(mustFind(fixture).client.database(database));
+    await mustFind(fixture).container('orders').items.create({ id, order: anOrder() });
+    await expect(orders.get(id)).rejects.toBeInstanceOf(PermanentError);
   });
 
   it('answers a stored order that does not fit the contract as a permanent fault', async () => {

@@ -9,7 +9,7 @@ import type { Arrived, SenderUnderTest } from './queue-sender-contract.js';
 
 function inMemory(): Promise<SenderUnderTest> {
   const sender = createRecordingSender();
-  sender.fail('permanent', (queue) => queue.includes('no-such'));
+  sender.fail('transient', (queue) => queue.includes('no-such'));
   const taken = new Set<string>();
   return Promise.resolve({
     sender: {

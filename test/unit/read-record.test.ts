@@ -43,6 +43,7 @@ describe('readStateRecord', () => {
     { attempt: 1.5 },
     { steps: [] },
     { notBefore: null },
+    { orderId: 'B-2' },
   ])('calls a record with %j malformed and names the field', (wrong) => {
     const read = readStateRecord(stored(wrong));
     expect(read.kind).toBe('malformed');
