@@ -177,11 +177,14 @@ function cut(message: string): string {
  * A reference that is too long to travel is never lost in silence: the step has an effect, so an operator must look (T27).
  * Nobody reads the reference of an undo.
  */
-function success({ action }: AgentRequest, reference: string): Pick<AgentReply, 'outcome' | 'result' | 'error'> {
+function success(
+  { action }: AgentRequest,
+  reference: string,
+): Pick<AgentReply, 'outcome' | 'result' | 'error' | 'uncertain'> {
   if (reference.length <= maxResultTextLength) return { outcome: 'succeeded', result: { reference } };
   if (action === 'undo') return { outcome: 'succeeded' };
   const message = `done, but its reference has ${reference.length} characters; ${maxResultTextLength} may travel`;
-  return { outcome: 'failed', error: { code: 'ResultTooLarge', message } };
+  return { outcome: 'failed', error: { code: 'ResultTooLarge', message }, uncertain: true };
 }
 
 type Definite = Exclude<WorkOutcome['outcome'], { kind: 'unknown' | 'fenced' }>;

@@ -47,14 +47,23 @@ export function replyEventName(stepId: string): string {
   return `reply.${stepId}`;
 }
 
-/** Key by which the remote service recognises the step's one effect, the same in every attempt (R23). */
-export function idempotencyKey(orderId: string, stepId: string): string {
-  return `${orderId}.${stepId}`;
+/**
+ * Key by which the remote service recognises the step's one effect, the same in every attempt (R23).
+ *
+ * @param generation 2 or more after an operator has asked for another try of what has definitely failed: a service that
+ *   remembers its answers would give the same one again under the old key
+ */
+export function idempotencyKey(orderId: string, stepId: string, generation = 1): string {
+  return ofGeneration(`${orderId}.${stepId}`, generation);
 }
 
-/** Key by which the remote service recognises the undo of a step, the same in every attempt. */
-export function undoIdempotencyKey(orderId: string, stepId: string): string {
-  return `${idempotencyKey(orderId, stepId)}.undo`;
+/** Key by which the remote service recognises the undo of a step, the same in every attempt; `generation` as above. */
+export function undoIdempotencyKey(orderId: string, stepId: string, generation = 1): string {
+  return ofGeneration(`${orderId}.${stepId}.undo`, generation);
+}
+
+function ofGeneration(key: string, generation: number): string {
+  return generation === 1 ? key : `${key}.r${generation}`;
 }
 
 /** Broker MessageId of a status message; `seq` grows with each status of the order (C1). */

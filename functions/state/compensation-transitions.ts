@@ -42,8 +42,14 @@ function deferred(record: StateRecord, entry: CompensationEntry, notBefore: Time
 
 function withOutcome(record: StateRecord, reply: StepReply): StateRecord {
   const isDone = reply.outcome === 'succeeded';
-  const error = isDone ? {} : { error: undoError(reply) };
-  return withCompensation(record, reply.stepId, { state: isDone ? 'Done' : 'Failed', ...error });
+  if (isDone) return withCompensation(record, reply.stepId, { state: 'Done' });
+  const ended = { state: 'Failed', error: undoError(reply) } as const;
+  return withCompensation(record, reply.stepId, { ...ended, ...uncertaintyOf(reply) });
+}
+
+/** An uncertain undo stays so: only a definite failure may be tried again under another key. */
+function uncertaintyOf({ uncertain }: StepReply): Partial<CompensationEntry> {
+  return uncertain === true ? { undoUncertain: true } : {};
 }
 
 function undoError({ outcome, error }: StepReply): { code: string; message: string } {
@@ -56,7 +62,8 @@ function startNextUndo(record: StateRecord, input: AdvanceInput, now: Timestamp)
   if (next === undefined) return write(ended(record, now));
   const requestId = agentRequestId(record.orderId, record.attempt, next.stepId);
   if (next.requestId === requestId && next.state === 'Running') return alreadyDone;
-  const running = withCompensation(record, next.stepId, { state: 'Running', requestId });
+  const undoUncertain = next.undoUncertain || next.state === 'Running';
+  const running = withCompensation(record, next.stepId, { state: 'Running', requestId, undoUncertain });
   const deadlineShare = findStep(input.workflow, next.stepId)?.deadlineShare ?? 1;
   const fields = { completeBy: addMs(now, input.stepDeadlineMs * deadlineShare) };
   const note = `${next.action} of ${next.stepId} started`;

@@ -49,6 +49,7 @@ export function newRecord(input: NewRecordInput, now: Timestamp): StateRecord {
       result: null,
       error: null,
       deferrals: 0,
+      keyGeneration: 1,
     })),
     compensation: [],
     outbox: [],

@@ -33,9 +33,19 @@ export function nextAction(record: StateRecord): NextAction {
     action: isUndo ? 'undo' : 'do',
     requestId: agentRequestId(orderId, attempt, stepId),
     completeBy,
-    idempotencyKey: (isUndo ? undoIdempotencyKey : idempotencyKey)(orderId, stepId),
+    idempotencyKey: isUndo ? undoKey(record, stepId) : stepKey(record, stepId),
     failures: isUndo ? record.compensationFailureCount : record.failureCount,
   };
+}
+
+/** The key of a step's request, in its present generation. */
+export function stepKey({ orderId, steps }: StateRecord, stepId: string): string {
+  return idempotencyKey(orderId, stepId, steps.find(({ id }) => id === stepId)?.keyGeneration);
+}
+
+function undoKey({ orderId, compensation }: StateRecord, stepId: string): string {
+  const entry = compensation.find((candidate) => candidate.stepId === stepId);
+  return undoIdempotencyKey(orderId, stepId, entry?.undoGeneration);
 }
 
 function runningStep(record: StateRecord): string | undefined {

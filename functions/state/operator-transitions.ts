@@ -5,7 +5,7 @@ import type { Transition } from './decision.js';
 import { gaveUp, undone } from './endings.js';
 import { moved, openCompensation, withCompensation } from './record-edits.js';
 import { isTerminal } from './state-record.js';
-import type { StateRecord } from './state-record.js';
+import type { CompensationEntry, StateRecord, StepRecord } from './state-record.js';
 
 /** An operator's request, with the reason for the record's history. */
 export interface OperatorInput {
@@ -16,7 +16,10 @@ export interface OperatorInput {
   readonly expiresAt: string;
 }
 
-/** Error → waiting for another attempt. Completed steps and the attempt number are kept (T6, T84). */
+/**
+ * Error → waiting for another attempt. Completed steps and the attempt number are kept (T6, T84). A step that has
+ * definitely failed gets another key; one whose outcome is uncertain keeps its key, so that nothing can be done twice.
+ */
 export const resubmit: Transition<OperatorInput> = {
   name: 'resubmit',
   actor: 'operator',
@@ -31,12 +34,30 @@ export const resubmit: Transition<OperatorInput> = {
       notBefore: now,
       failureCount: 0,
       error: null,
+      steps: record.steps.map((step) => (hasDefinitelyFailed(record, step) ? withNextKey(step) : step)),
       expiresAt: input.expiresAt,
       budget: { ...record.budget, allowed: Math.max(allowed, spent) + input.budgetGrant },
     };
     return write(moved(record, { actor: 'operator', to: 'Pending', note: `resubmit: ${input.reason}`, fields }, now));
   },
 };
+
+function hasDefinitelyFailed({ compensation }: StateRecord, { id, state }: StepRecord): boolean {
+  const entry = compensation.find(({ stepId }) => stepId === id);
+  return state === 'Failed' && entry?.uncertain === false;
+}
+
+function withNextKey(step: StepRecord): StepRecord {
+  return { ...step, keyGeneration: step.keyGeneration + 1 };
+}
+
+/** The undo is to be tried again: under another key only if it has definitely failed under this one. */
+function toBeUndoneAgain(entry: CompensationEntry): CompensationEntry {
+  const hasFailed = entry.state === 'Failed' && !entry.undoUncertain;
+  const undoGeneration = hasFailed ? entry.undoGeneration + 1 : entry.undoGeneration;
+  const undoUncertain = entry.undoUncertain || entry.state === 'Running';
+  return { ...entry, state: 'Recorded', undoGeneration, undoUncertain };
+}
 
 /** Error or CompensationFailed → to be undone (again), failed entries included. */
 export const compensate: Transition<Pick<OperatorInput, 'reason' | 'expiresAt'>> = {
@@ -47,7 +68,7 @@ export const compensate: Transition<Pick<OperatorInput, 'reason' | 'expiresAt'>>
   decide: (record, input, now) => {
     if (!compensate.from.includes(record.processState)) return refused('wrongState');
     const compensation = record.compensation.map((entry) =>
-      entry.state === 'Failed' ? { ...entry, state: 'Recorded' as const } : entry,
+      entry.state === 'Failed' ? toBeUndoneAgain(entry) : entry,
     );
     const fields = { ...freed(input, now), compensation };
     return write(
@@ -81,10 +102,10 @@ export const retryUndo: Transition<UndoInput> = {
   decide: (record, input, now) => {
     const { stepId, reason } = input;
     if (!hasUnfinishedUndo(record, stepId)) return refused('wrongState');
-    const again = withCompensation(record, stepId, { state: 'Recorded' });
+    const compensation = record.compensation.map((entry) => (entry.stepId === stepId ? toBeUndoneAgain(entry) : entry));
     return write(
       moved(
-        again,
+        { ...record, compensation },
         {
           actor: 'operator',
           to: 'Compensating',

@@ -36,6 +36,8 @@ const stepSchema = z.looseObject({
   error: errorSchema.nullable(),
   /** How often the agent has deferred the step. */
   deferrals: z.int().min(0).default(0),
+  /** Grows when an operator asks for another try of a step that has definitely failed. */
+  keyGeneration: z.int().min(1).default(1),
 });
 
 /** What may have to be undone: recorded before the step's request is sent (T71, T72), holds references only (R47). */
@@ -50,6 +52,10 @@ const compensationEntrySchema = z.looseObject({
   uncertain: z.boolean(),
   /** How often the agent has deferred the undo. */
   deferrals: z.int().min(0).default(0),
+  /** Grows when an operator asks for another try of an undo that has definitely failed. */
+  undoGeneration: z.int().min(1).default(1),
+  /** An earlier request of this undo has no known outcome, or may have: its key must stay. */
+  undoUncertain: z.boolean().default(true),
 });
 
 /** A status message that is still to be sent. */

@@ -9,7 +9,7 @@
  * A4 An answer proves that a step was not done only if no earlier call, delivery or request of the step can have done it.
  *    What is uncertain is undone, and stays marked as uncertain.
  */
-import { agentRequestId, idempotencyKey } from '../contracts/identifiers.js';
+import { agentRequestId } from '../contracts/identifiers.js';
 import { addMs, earlier } from '../contracts/timestamp.js';
 import type { Timestamp } from '../contracts/timestamp.js';
 import type { AdvanceInput, StepReply } from './advance-input.js';
@@ -18,6 +18,7 @@ import { deferredUntil } from './deferral.js';
 import { alreadyDone, refused, write } from './decision.js';
 import type { Decision, Transition } from './decision.js';
 import { gaveUp, undone } from './endings.js';
+import { stepKey } from './next-action.js';
 import { dispatchCost, findStep } from './order-workflow.js';
 import { moved, openCompensation, withCompensation, withStatus, withStep } from './record-edits.js';
 import { isTerminal } from './state-record.js';
@@ -93,28 +94,23 @@ function startNextStep(record: StateRecord, input: AdvanceInput, now: Timestamp)
   const completeBy = earlier(addMs(now, input.stepDeadlineMs * definition.deadlineShare), record.expiresAt);
   if (completeBy <= now) return write(cannotGoOn(record, next.id, 'Expired', now));
   const running = { state: 'Running', requestId, completeBy, startedAt: now, endedAt: null, error: null } as const;
-  const started = withIntent(withStep(record, next.id, running), next.id, definition.undoAction);
+  const started = withStep(withIntent(record, next, definition.undoAction), next.id, running);
   const fields = { completeBy, budget: { ...record.budget, spent } };
   return write(moved(started, { actor: 'orchestrator', to: 'Processing', note: `${next.id} started`, fields }, now));
 }
 
 /** A2: what may have to be undone is on record before anything can be done. */
-function withIntent(record: StateRecord, stepId: string, action: string): StateRecord {
-  if (record.compensation.some((entry) => entry.stepId === stepId)) {
-    return withCompensation(record, stepId, { state: 'Recorded', uncertain: true });
+function withIntent(record: StateRecord, { id: stepId, state }: StepRecord, action: string): StateRecord {
+  const key = stepKey(record, stepId);
+  const known = record.compensation.find((entry) => entry.stepId === stepId);
+  if (known !== undefined) {
+    // A step that failed was answered; of one that still runs for a lost attempt nothing is known.
+    const uncertain = known.uncertain || state !== 'Failed';
+    return withCompensation(record, stepId, { state: 'Recorded', key, uncertain });
   }
   const seq = record.compensation.length + 1;
-  const key = idempotencyKey(record.orderId, stepId);
-  const entry = {
-    seq,
-    stepId,
-    action,
-    key,
-    state: 'Recorded',
-    requestId: null,
-    uncertain: false,
-    deferrals: 0,
-  } as const;
+  const intent = { seq, stepId, action, key, state: 'Recorded', requestId: null } as const;
+  const entry = { ...intent, uncertain: false, deferrals: 0, undoGeneration: 1, undoUncertain: false };
   return { ...record, compensation: [...record.compensation, entry] };
 }
 
@@ -176,7 +172,8 @@ function withoutProvenIntent(record: StateRecord, reply: StepReply): StateRecord
 /** An unrecoverable fault: the order waits for an operator (R102). */
 function failedAtAgent(record: StateRecord, reply: StepReply, now: Timestamp): StateRecord {
   const error = reply.error ?? { code: 'Failed', message: 'unrecoverable fault at the remote service' };
-  const ended = withStep(record, reply.stepId, { state: 'Failed', endedAt: now, error });
+  const failed = withStep(record, reply.stepId, { state: 'Failed', endedAt: now, error });
+  const ended = withCompensation(failed, reply.stepId, { uncertain: isUncertain(record, reply) });
   const counted = { ...ended, failureCount: record.failureCount + 1 };
   return gaveUp(counted, { actor: 'orchestrator', to: 'Error', stepId: reply.stepId, ...error }, now);
 }

@@ -152,18 +152,23 @@ function lost({ order, record }: Evidence): readonly string[] {
 function remoteProblems({ orderId, calls, ledger, record }: Evidence): readonly string[] {
   const problems = ledger.flatMap((entry) => ledgerProblems(orderId, entry));
   for (const operation of new Set(calls.map((call) => call.operation))) {
-    const keys = new Set(calls.filter((call) => call.operation === operation).map(({ key }) => key));
+    const keys = new Set(calls.filter((call) => call.operation === operation).map(({ key }) => firstKey(key)));
     if (keys.size > 1) problems.push(`X3 ${operation} was called with ${keys.size} keys: ${[...keys].join(', ')}`);
   }
-  const forward = calls.filter(({ key }) => !key.endsWith('.undo')).length;
+  const forward = calls.filter(({ key }) => !firstKey(key).endsWith('.undo')).length;
   const spent = record?.budget.spent ?? 0;
   return forward > spent ? [...problems, `X3 ${forward} calls, but only ${spent} of the budget are spent`] : problems;
+}
+
+/** The key without the generation that an operator's further try has. */
+function firstKey(key: string): string {
+  return key.replace(/\.r\d+$/, '');
 }
 
 function ledgerProblems(orderId: string, { service, effect, undo, furtherKeys }: LedgerEntry): string[] {
   const expected = [idempotencyKey(orderId, service), undoIdempotencyKey(orderId, service)];
   const foreign = [effect, undo].flatMap((entry, index) =>
-    entry === null || entry.key === expected[index] ? [] : [`X3 foreign key ${entry.key}`],
+    entry === null || firstKey(entry.key) === expected[index] ? [] : [`X3 foreign key ${entry.key}`],
   );
   const second = furtherKeys.map((key) => `X3 a second effect of ${service} was asked for, with key ${key}`);
   const landedAfterUndo = effect !== null && undo !== null && effect.token > undo.token;

@@ -80,6 +80,12 @@ describe('derived identifiers', () => {
     expect(undoIdempotencyKey('A-1', 'payment')).toBe('A-1.payment.undo');
   });
 
+  it('number the keys of an operator’s further tries from the second generation on (R103)', () => {
+    expect(idempotencyKey('A-1', 'payment', 1)).toBe('A-1.payment');
+    expect(idempotencyKey('A-1', 'payment', 2)).toBe('A-1.payment.r2');
+    expect(undoIdempotencyKey('A-1', 'payment', 3)).toBe('A-1.payment.undo.r3');
+  });
+
   it('give each step an event name of its own, in one spelling (T16, T17, C3)', () => {
     expect(replyEventName('payment')).toBe('reply.payment');
     expect(replyEventName('payment')).not.toBe(replyEventName('shipping'));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addMs } from '../../functions/contracts/timestamp.js';
 import { abandon, compensate, resubmit, retryUndo, skipUndo } from '../../functions/state/operator-transitions.js';
+import { nextAction } from '../../functions/state/next-action.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
 import { transitions } from '../../functions/state/transitions.js';
 import {
@@ -57,7 +58,35 @@ describe('resubmit', () => {
     const failed = advanced(paid, replyTo(paid, 'failed'));
     const record = advanced(claimed(apply(failed, resubmit, input)));
     expect(record.steps.map(({ state }) => state)).toEqual(['Completed', 'Running', 'NotStarted']);
-    expect(record.compensation[1]).toMatchObject({ stepId: 'inventory', state: 'Recorded', uncertain: true });
+    expect(record.compensation[1]).toMatchObject({ stepId: 'inventory', state: 'Recorded', uncertain: false });
+  });
+
+  it('gives a step that has definitely failed another key, each time, and leaves those of the others (R103)', () => {
+    const keyOf = (record: StateRecord): string => {
+      const action = nextAction(record);
+      return action.kind === 'dispatch' ? action.idempotencyKey : action.kind;
+    };
+    let record = advanced(advanced(claimed()), {});
+    for (const key of ['A-1.inventory', 'A-1.inventory.r2', 'A-1.inventory.r3']) {
+      expect(keyOf(record)).toBe(key);
+      expect(record.compensation[1]?.key).toBe(key);
+      record = advanced(claimed(apply(advanced(record, replyTo(record, 'failed')), resubmit, input)));
+    }
+    expect(keyOf(advanced(record, {}))).toBe('A-1.shipping');
+  });
+
+  it('keeps the key of a step whose outcome is uncertain, so that nothing can be done twice', () => {
+    const running = advanced(claimed());
+    const uncertainAnswer = advanced(running, { ...replyTo(running, 'failed'), uncertain: true });
+    const lost = { ...running, processState: 'Pending', lockedBy: null } as const;
+    const again = advanced(claimed(lost));
+    const lostEarlier = advanced(again, replyTo(again, 'failed'));
+    const neverAnswered = { ...running, processState: 'Error' } as const;
+    for (const record of [uncertainAnswer, lostEarlier, neverAnswered]) {
+      const resubmitted = advanced(claimed(apply(record, resubmit, input)));
+      expect(nextAction(resubmitted)).toMatchObject({ idempotencyKey: 'A-1.payment' });
+      expect(resubmitted.compensation[0]).toMatchObject({ key: 'A-1.payment', uncertain: true });
+    }
   });
 
   it('grants new calls on top of what is spent (R50)', () => {
@@ -116,6 +145,29 @@ describe('compensate', () => {
     ['being undone', compensatingRecord()],
   ])('is refused for an order that is %s', (_name, record) => {
     expect(compensate.decide(record, input, startOfTime)).toEqual({ kind: 'refused', reason: 'wrongState' });
+  });
+});
+
+describe('the key of an undo that is tried again', () => {
+  const retried = (record: StateRecord): StateRecord =>
+    advanced(claimed(apply(record, retryUndo, { reason, stepId: 'payment', expiresAt })));
+
+  it('is another one after a definite failure, by either verb (R45, R103)', () => {
+    const compensated = advanced(claimed(apply(undoFailed(), compensate, { reason, expiresAt })));
+    for (const record of [retried(undoFailed()), compensated]) {
+      expect(nextAction(record)).toMatchObject({ action: 'undo', idempotencyKey: 'A-1.payment.undo.r2' });
+    }
+  });
+
+  it('stays while an earlier request of the undo may have had an effect', () => {
+    const undoing = advanced(claimed(compensatingRecord()));
+    const uncertainAnswer = advanced(undoing, { ...replyTo(undoing, 'failed'), uncertain: true });
+    const again = advanced(claimed({ ...undoing, lockedBy: null }));
+    const lostEarlier = advanced(again, replyTo(again, 'failed'));
+    const neverAnswered = { ...undoing, processState: 'CompensationFailed' } as const;
+    for (const record of [uncertainAnswer, lostEarlier, neverAnswered]) {
+      expect(nextAction(retried(record))).toMatchObject({ idempotencyKey: 'A-1.payment.undo' });
+    }
   });
 });
 

@@ -28,10 +28,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const failing = (error: unknown) => (): Promise<void> => Promise.reject(error as Error);
+const failing = (error: Error) => (): Promise<void> => Promise.reject(error);
 
 /** A send that fails after so many milliseconds, the connection being older than a second. */
-async function fail(error: unknown, afterMs = 0, signal?: AbortSignal): Promise<unknown> {
+async function fail(error: Error, afterMs = 0, signal?: AbortSignal): Promise<unknown> {
   vi.advanceTimersByTime(2_000);
   answers.push(() => {
     vi.advanceTimersByTime(afterMs);

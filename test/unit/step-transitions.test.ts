@@ -46,9 +46,9 @@ describe('the first advance of an attempt', () => {
 
   it('records what may have to be undone in the same write, in references only (A2, T71, T72, R47)', () => {
     const references = { seq: 1, stepId: 'payment', action: 'refund', key: 'A-1.payment' };
-    expect(running().compensation).toEqual([
-      { ...references, state: 'Recorded', requestId: null, uncertain: false, deferrals: 0 },
-    ]);
+    const own = { state: 'Recorded', requestId: null, uncertain: false, deferrals: 0 };
+    const undo = { undoGeneration: 1, undoUncertain: false };
+    expect(running().compensation).toEqual([{ ...references, ...own, ...undo }]);
   });
 
   it('gives the step its own share of the deadline (R9)', () => {
