@@ -17,6 +17,7 @@ import { isTerminal, terminalStates } from '../../functions/state/state-record.j
 import type { CompensationEntry, ProcessState, StateRecord } from '../../functions/state/state-record.js';
 import { eventually, NotInTime } from './matrix-world.js';
 import type { MatrixWorld } from './matrix-world.js';
+import { firstKey } from './idempotency-keys.js';
 
 /** Everything that is known of one order, from all sides. */
 interface Evidence {
@@ -158,11 +159,6 @@ function remoteProblems({ orderId, calls, ledger, record }: Evidence): readonly 
   const forward = calls.filter(({ key }) => !firstKey(key).endsWith('.undo')).length;
   const spent = record?.budget.spent ?? 0;
   return forward > spent ? [...problems, `X3 ${forward} calls, but only ${spent} of the budget are spent`] : problems;
-}
-
-/** The key without the generation that an operator's further try has. */
-function firstKey(key: string): string {
-  return key.replace(/\.r\d+$/, '');
 }
 
 function ledgerProblems(orderId: string, { service, effect, undo, furtherKeys }: LedgerEntry): string[] {
