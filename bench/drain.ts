@@ -108,7 +108,7 @@ async function drainRateOf(records: OrderRecords, orders: number): Promise<numbe
  * no deadline of a step would stand.
  */
 async function drainByMany(orders: number, starters: number): Promise<void> {
-  const patient = { ...settings, STARTER_SCHEDULE: never, STEP_DEADLINE_MS: '3600000' };
+  const patient = { ...settings, STARTER_SCHEDULE: never, STEP_DEADLINE_MS: '300000' };
   await withStack({ settings: patient }, async (stack, records) => {
     await submitBacklog(stack, records, orders);
     const clients = Array.from({ length: starters }, () => openRecords(stack));

@@ -1,16 +1,15 @@
-/** The function app: every function, in the order of the article's six steps. */
-import './config/required-settings.js';
-// 1, 2  An application's order becomes an order and its state record.
-import './submit/submit.function.js';
-// 3     The starter claims what is pending and starts an attempt.
-import './scheduler/starter.function.js';
-// 4     The orchestrator runs the attempt: advance, await the agent's reply against a durable timer.
-import './scheduler/orchestration.function.js';
-// 5     Agents call their remote services; their replies come back to the attempt.
-import './agents/agents.function.js';
-import './scheduler/agent-reply.function.js';
-// 6     The supervisor finds attempts whose time is up and asks for their recovery.
-import './supervisor/supervisor.function.js';
-// Operators look and act; demonstrations have simulated remote services.
-import './operator/operator.function.js';
-import './demo/demo.function.js';
+/**
+ * The entry of the function app. If a setting cannot work, only `health` is registered, which names the setting: an app
+ * without any function would look healthy from outside, and functions without settings would use up the deliveries of
+ * their messages.
+ */
+import './operator/health.function.js';
+import { startProblems } from './config/start-problems.js';
+import { createTelemetry, processLog } from './telemetry/telemetry.js';
+
+if (startProblems.length === 0) {
+  await import('./roles.js');
+} else {
+  const telemetry = createTelemetry(processLog);
+  telemetry.alert('settings-wrong', { problems: startProblems.join('; ') });
+}

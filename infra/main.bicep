@@ -420,7 +420,7 @@ module app 'modules/function-app.bicep' = {
     subnetId: vnetEnabled ? network!.outputs.appSubnetId : ''
     operatorApiClientId: operatorApiClientId
     operatorGroupId: operatorGroupId
-    openPaths: demoRemotesEnabled ? ['/api/demo/*'] : []
+    openPaths: concat(['/api/health'], demoRemotesEnabled ? ['/api/demo/*'] : [])
     deploymentContainerUrl: '${storage.outputs.blobEndpoint}${deploymentContainerName}'
     ownAddressSettings: toObject(
       filter(addressSettings, name => !contains(overriddenNames, name)),

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { FaultPlan } from './faults/index.js';
+import { requireGoodSettings } from './app-health.js';
 import { ManagedPart } from './managed-part.js';
 import type { PartEnd } from './part-process.js';
 import type { Counters, PartName } from './part-protocol.js';
@@ -97,7 +98,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   };
   try {
     if (options.external === undefined) await settleAll([serviceBus.start(), cosmosDb.start()]);
-    if (withHost) await functionsHost.start();
+    if (withHost) await functionsHost.start().then(() => requireGoodSettings(functionsHost.info));
   } catch (error) {
     await stop();
     throw error;

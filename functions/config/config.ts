@@ -4,6 +4,9 @@
  */
 import { z } from 'zod';
 import { applicationSchema } from '../contracts/identifiers.js';
+import { contradictions } from './contradictions.js';
+import type { SetSettings } from './contradictions.js';
+import { isSchedule } from './schedule.js';
 
 const flag = z.enum(['true', 'false'], 'expected true or false').transform((text) => text === 'true');
 
@@ -18,26 +21,44 @@ const milliseconds = (min: number, max: number): z.ZodType<number> => wholeNumbe
 
 const url = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
 
-const schedule = z.string().regex(/^(\S+ ){5}\S+$/, 'expected a schedule of six fields, for example "*/10 * * * * *"');
+const schedule = z
+  .string()
+  .refine(isSchedule, 'expected an NCRONTAB schedule of six fields, for example "*/10 * * * * *"');
+
+const connectionString = z
+  .string()
+  .regex(
+    /^(?=.*Endpoint=sb:\/\/[^;/\s]+)(?=.*SharedAccess(Key|Signature)=)/i,
+    'expected a connection string like Endpoint=sb://…;SharedAccessKeyName=…;SharedAccessKey=…',
+  );
+
+const hostName = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+$/i,
+    'expected a host name like my-namespace.servicebus.windows.net',
+  );
 
 const applicationList = z
   .string()
   .transform((text) => text.split(','))
-  .pipe(z.array(applicationSchema));
+  .pipe(z.array(applicationSchema))
+  .refine((names) => new Set(names).size === names.length, 'expected each application once');
 
 const hour = 3_600_000;
 
 /** One setting each, in the order of docs/configuration.md. Times are in milliseconds. */
 export const settingsSchema = z.object({
   APPLICATIONS: applicationList.describe('Registered applications; each has its own queue status-<name>.'),
-  ServiceBusConnection: z.string().min(1).optional().describe('Connection string of the namespace; only on a laptop.'),
-  ServiceBusConnection__fullyQualifiedNamespace: z
-    .string()
-    .regex(/^[a-z0-9.-]+$/i, 'expected a host name like my-namespace.servicebus.windows.net')
+  ServiceBusConnection: connectionString.optional().describe('Connection string of the namespace; only on a laptop.'),
+  ServiceBusConnection__fullyQualifiedNamespace: hostName
     .optional()
     .describe('Host name of the namespace; in Azure, with managed identity.'),
   COSMOS_ENDPOINT: url.describe('Address of the Cosmos DB account.'),
-  COSMOS_KEY: z.string().min(1).optional().describe('Account key; only on a laptop. Absent: managed identity.'),
+  COSMOS_KEY: z
+    .base64('expected a key in Base64')
+    .optional()
+    .describe('Account key; only on a laptop. Absent: managed identity.'),
   COSMOS_DATABASE: z.string().min(1).describe('Database that holds the containers orders and order-state.'),
   AZURE_CLIENT_ID: z.guid('expected a GUID').optional().describe('Client id of the user-assigned identity; in Azure.'),
   STARTER_SCHEDULE: schedule.describe('When the starter looks for waiting orders.'),
@@ -104,14 +125,21 @@ export const settingsSchema = z.object({
 /** The parsed settings under their names. */
 export type Config = Readonly<z.infer<typeof settingsSchema>>;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Settings that cannot work: each problem is one line that begins with the name of the setting and quotes no value. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+
+  constructor(readonly problems: readonly string[]) {
+    super(`${problems.length} setting(s) need attention:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+  }
+}
 
 /**
  * Parses the settings.
  *
- * @throws Error that lists every wrong or missing setting with its expected form, never with a value
+ * @throws SettingsError that lists every wrong or missing setting with its expected form
  */
-export function parseConfig(environment: Environment): Config {
+export function parseConfig(environment: SetSettings): Config {
   const set = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
@@ -119,28 +147,12 @@ export function parseConfig(environment: Environment): Config {
   const fieldProblems = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, set));
   const problems = [...fieldProblems, ...contradictions(set)];
   if (parsed.success && problems.length === 0) return parsed.data;
-  const list = problems.map((problem) => `  ${problem}`).join('\n');
-  throw new Error(`The app cannot start, ${problems.length} setting(s) need attention:\n${list}`);
+  throw new SettingsError(problems);
 }
 
-function describeIssue(issue: z.core.$ZodIssue, set: Environment): string {
+function describeIssue(issue: z.core.$ZodIssue, set: SetSettings): string {
   const name = String(issue.path[0]);
   return `${name}: ${set[name] === undefined ? 'is not set' : issue.message}`;
-}
-
-/** What no setting shows alone. */
-function contradictions(set: Environment): readonly string[] {
-  const hasBroker = 'ServiceBusConnection' in set || 'ServiceBusConnection__fullyQualifiedNamespace' in set;
-  const exceeds = (lower: string, upper: string): boolean => Number(set[lower]) > Number(set[upper]);
-  return [
-    ...(hasBroker ? [] : ['ServiceBusConnection: is not set, nor is ServiceBusConnection__fullyQualifiedNamespace']),
-    ...(exceeds('RETRY_BACKOFF_MS', 'RETRY_MAX_BACKOFF_MS')
-      ? ['RETRY_MAX_BACKOFF_MS: expected at least RETRY_BACKOFF_MS']
-      : []),
-    ...(exceeds('INTAKE_LOW_WATER', 'INTAKE_HIGH_WATER')
-      ? ['INTAKE_LOW_WATER: expected at most INTAKE_HIGH_WATER']
-      : []),
-  ];
 }
 
 /** The settings of this process. */

@@ -35,6 +35,7 @@ export const eventNames = [
 
 /** Events an operator must see; an alert rule matches their prefix. */
 export const alertNames = [
+  'settings-wrong', // a setting cannot work: no function but `health` is registered
   'order-conflict', // another order with the same id
   'order-needs-operator', // Error or CompensationFailed
   'record-newer', // a record of a newer build: left alone

@@ -26,7 +26,7 @@ param ownAddressSettings appSettings
 param operatorApiClientId string
 @description('The group whose members may call the operator API.')
 param operatorGroupId string
-@description('Paths that anybody may call.')
+@description('Paths that need no token of the operator API; a function key guards them if the function asks for one.')
 param openPaths string[]
 
 @export()

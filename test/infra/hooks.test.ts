@@ -7,9 +7,10 @@ import { startBroker } from '../../local/service-bus/index.js';
 import type { Broker } from '../../local/service-bus/index.js';
 import { projectRoot } from './support/bicep.js';
 import { fakeAzure, runHook } from './support/fake-azure.js';
+import type { Answer } from './support/fake-azure.js';
 
 const app = '/subscriptions/sub/resourceGroups/rg-test/providers/Microsoft.Web/sites/func-test';
-const noSmokeOrder = { SMOKE_ORDER: 'false', FUNCTION_LIST_PAUSE_SECONDS: '0.01' };
+const noSmokeOrder = { SMOKE_ORDER: 'false', FUNCTION_LIST_PAUSE_SECONDS: '0.01', HEALTH_PAUSE_SECONDS: '0.01' };
 
 function expectFunctions(names: readonly string[]): void {
   mkdirSync(join(projectRoot, '.local'), { recursive: true });
@@ -108,26 +109,84 @@ describe('postprovision', () => {
   });
 });
 
+/** A deployed app that is healthy, or reports what is given, and whose functions Azure lists as told. */
+function deployed(list: () => readonly string[], health: () => Answer = () => [200, { status: 'healthy' }]) {
+  return (call: string): Answer => {
+    if (call.endsWith('/listkeys')) return [200, { functionKeys: { default: 'fake-key' } }];
+    if (call === 'GET /api/health') return health();
+    return call.startsWith('POST') ? [200, {}] : [200, functionList(list())];
+  };
+}
+
 describe('postdeploy', () => {
   it('synchronises the host until Azure lists every function of the package', async () => {
     expectFunctions(['starter', 'submit', 'supervisor']);
     const lists = [[], ['submit'], ['submit', 'starter', 'supervisor']];
-    const azure = await fakeAzure((call) =>
-      call.startsWith('POST') ? [200, {}] : [200, functionList(lists.shift() ?? [])],
-    );
+    const azure = await fakeAzure(deployed(() => lists.shift() ?? []));
     const result = await azure.run('postdeploy.mjs', noSmokeOrder);
     expect(result).toMatchObject({ status: 0, errors: '' });
     expect(result.output).toContain('All 3 functions are there.');
     const sync = `POST ${app}/host/default/sync`;
-    expect(azure.calls.filter((call) => call === sync)).toHaveLength(3);
+    expect(azure.calls.filter((call) => call === sync)).toHaveLength(4); // One before the app is asked for its health.
   });
 
   it('names the functions that never appear, and what to do', async () => {
     expectFunctions(['starter', 'submit', 'supervisor']);
-    const azure = await fakeAzure(() => [200, functionList(['submit'])]);
+    const azure = await fakeAzure(deployed(() => ['submit']));
     const result = await azure.run('postdeploy.mjs', { ...noSmokeOrder, FUNCTION_LIST_SECONDS: '0' });
     expect(result.status).toBe(1);
     expect(result.errors).toContain('does not list these functions: starter, supervisor. Run "azd deploy" again');
+  });
+
+  it('fails with every wrong setting that the app names, although Azure says that the app runs', async () => {
+    expectFunctions(['health', 'submit']);
+    const problems = ['COSMOS_DATABASE: is not set', 'STEP_DEADLINE_MS: expected at most 300000'];
+    const azure = await fakeAzure(
+      deployed(
+        () => ['health'],
+        () => [503, { status: 'misconfigured', problems }],
+      ),
+    );
+    const result = await azure.run('postdeploy.mjs', noSmokeOrder);
+    expect(result.status).toBe(1);
+    for (const problem of problems) expect(result.errors).toContain(`\n  ${problem}\n`);
+    expect(azure.calls.filter((call) => call === 'GET /api/health')).toHaveLength(1);
+  });
+
+  it('waits for rights that have just been granted before it believes an unhealthy app', async () => {
+    expectFunctions(['submit']);
+    const reports: Answer[] = [
+      [404, {}],
+      [503, { status: 'unhealthy', problems: ['403'] }],
+      [200, { status: 'healthy' }],
+    ];
+    const azure = await fakeAzure(
+      deployed(
+        () => ['submit'],
+        () => reports.shift() ?? [500, {}],
+      ),
+    );
+    expect(await azure.run('postdeploy.mjs', noSmokeOrder)).toMatchObject({ status: 0, errors: '' });
+    expect(reports).toEqual([]);
+  });
+
+  it.each([
+    [
+      'the problems of an app that stays unhealthy',
+      [503, { status: 'unhealthy', problems: ['no rights'] }],
+      'no rights',
+    ],
+    ['how an app answers that cannot be loaded', [404, {}], '/api/health answers 404'],
+  ] as const)('says in the end %s', async (_what, answer, line) => {
+    const azure = await fakeAzure(
+      deployed(
+        () => [],
+        () => answer,
+      ),
+    );
+    const result = await azure.run('postdeploy.mjs', { ...noSmokeOrder, HEALTH_SECONDS: '0' });
+    expect(result.status).toBe(1);
+    expect(result.errors).toContain(line);
   });
 
   it.each([
@@ -137,7 +196,7 @@ describe('postdeploy', () => {
     [{ ...demonstration, SMOKE_APPLICATION: '' }, 'nobody was named to send it'],
   ])('sends no smoke order where that cannot or must not work: %j', async (environment, reason) => {
     expectFunctions(['submit']);
-    const azure = await fakeAzure(() => [200, functionList(['submit'])]);
+    const azure = await fakeAzure(deployed(() => ['submit']));
     const result = await azure.run('postdeploy.mjs', environment);
     expect(result.status).toBe(0);
     expect(result.output).toContain(`No smoke order: `);

@@ -220,12 +220,12 @@ describe('the operator API', () => {
   const guard = (deployment: Deployment): Resource | undefined =>
     resourcesOf(deployment, 'Microsoft.Web/sites/config').find((item) => item.name.endsWith('/authsettingsV2'));
 
-  it('can be guarded by Entra: only tokens of the operators pass, and no path is open', () => {
+  it('can be guarded by Entra: only tokens of the operators pass, and only health needs none, but a key', () => {
     const settings = guard('production');
     expect(at(settings, 'properties.globalValidation')).toEqual({
       requireAuthentication: true,
       unauthenticatedClientAction: 'Return401',
-      excludedPaths: [],
+      excludedPaths: ['/api/health'],
     });
     const policy = 'properties.identityProviders.azureActiveDirectory.validation.defaultAuthorizationPolicy';
     expect(at(settings, policy)).toEqual({ allowedPrincipals: { groups: [operators] } });

@@ -41,9 +41,9 @@ describe('the deployment package on the embedded stack', () => {
 
   it('names TypeScript lines in the stack traces of its errors', async () => {
     await stack.setFaults('cosmos-db', { seed: 1, rules: [{ operation: 'query', action: 'refuse', error: '400' }] });
-    await invokeFunction(stack, 'supervisor');
+    await invokeFunction(stack, 'starter');
     await eventually(() => {
-      expect(lines.join('\n')).toMatch(/at .*functions\/supervisor\/[a-z-]+\.ts:\d+:\d+/);
+      expect(lines.join('\n')).toMatch(/at .*functions\/scheduler\/[a-z-]+\.ts:\d+:\d+/);
     });
   });
 });

@@ -6,15 +6,12 @@ import { startApp } from '../support/app-stack.js';
 import type { App } from '../support/app-stack.js';
 import { orderMessage } from '../support/builders.js';
 
-const hour = 3_600_000;
-
 describe('step 4: orchestration', () => {
   let app: App;
   beforeAll(async () => {
     app = await startApp({
-      CLAIM_LEASE_MS: String(hour),
-      STEP_DEADLINE_MS: String(hour),
-      ORDER_LIFETIME_MS: String(2 * hour),
+      CLAIM_LEASE_MS: '300000',
+      STEP_DEADLINE_MS: '300000',
     });
   });
   afterAll(() => app.stop());

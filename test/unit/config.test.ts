@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import sample from '../../local.settings.sample.json' with { type: 'json' };
 import topology from '../../infra/topology.json' with { type: 'json' };
-import { requireBoundedRetries } from '../../functions/config/bounded-retries.js';
+import hostFile from '../../host.json' with { type: 'json' };
+import { lockRenewalMs } from '../../functions/config/contradictions.js';
 import { parseConfig, settingsSchema } from '../../functions/config/config.js';
 
 const values: Readonly<Record<string, string>> = sample.Values;
@@ -31,9 +32,6 @@ describe('local.settings.sample.json', () => {
   it('lets the app start', () => {
     const config = parseConfig(values);
     expect(config.APPLICATIONS).toEqual(topology.applications.map(({ name }) => name));
-    expect(() => {
-      requireBoundedRetries(config);
-    }).not.toThrow();
   });
 
   it('says nothing of localhost, whose address depends on the machine (C65)', () => {
@@ -93,12 +91,36 @@ describe('parseConfig', () => {
 
   // C54
   it.each([
-    ['*/5 * * * *', false],
-    ['0 */1 * * * *', true],
-    ['', false],
-    ['often', false],
-  ])('takes the schedule %j: %s', (schedule, isTaken) => {
-    expect(problemsOf({ SUPERVISOR_SCHEDULE: schedule }) === '').toBe(isTaken);
+    '0 */1 * * * *',
+    '*/10 * * * * *',
+    '0 0 3 * * *',
+    '0 30 9-17 * * MON-FRI',
+    '0 0 0 1 jan *',
+    '0,30 0 9,17 * * *',
+    '0 10/20 * * * *',
+  ])('takes the schedule "%s"', (schedule) => {
+    expect(problemsOf({ SUPERVISOR_SCHEDULE: schedule })).toBe('');
+  });
+
+  // C54
+  it.each([
+    '*/5 * * * *',
+    '',
+    'often',
+    '60 * * * * *',
+    '0 0 24 * * *',
+    '0 0 0 0 * *',
+    '0 0 0 * 13 *',
+    '0 * * * * 7',
+    '5-1 * * * * *',
+    '*/0 * * * * *',
+    '1-2-3 * * * * *',
+    '0 0 0 * * MOON',
+    '0 0 0 * * ',
+    '00:00:10',
+    '0  * * * * *',
+  ])('refuses the schedule "%s"', (schedule) => {
+    expect(problemsOf({ SUPERVISOR_SCHEDULE: schedule })).toContain('SUPERVISOR_SCHEDULE: ');
   });
 
   it.each(['0', '101', '3.5', '-1', '1e2', ' 3', 'three', '99999999999999999999'])('refuses %j failures', (text) => {
@@ -113,45 +135,79 @@ describe('parseConfig', () => {
   );
 
   it('takes a namespace with managed identity instead of a connection string (C84, C85)', () => {
-    const azure = { ServiceBusConnection: undefined, COSMOS_KEY: undefined };
+    const azure = { ServiceBusConnection: undefined, COSMOS_KEY: undefined, COSMOS_ENDPOINT: 'https://any.example/' };
     const host = { ServiceBusConnection__fullyQualifiedNamespace: 'ns.servicebus.windows.net' };
     const id = { AZURE_CLIENT_ID: '3f0e8a52-9c5b-4d3a-9a53-0b6c4e8f1a11' };
     expect(problemsOf({ ...azure, ...host, ...id })).toBe('');
   });
 
-  it('refuses water marks and back-offs that contradict each other', () => {
-    expect(problemsOf({ INTAKE_LOW_WATER: '10', INTAKE_HIGH_WATER: '9' })).toContain('INTAKE_LOW_WATER');
-    expect(problemsOf({ RETRY_BACKOFF_MS: '5000', RETRY_MAX_BACKOFF_MS: '4999' })).toContain('RETRY_MAX_BACKOFF_MS');
-  });
-});
+  it.each(['x', '-x.servicebus.windows.net', 'sb://ns.servicebus.windows.net', 'ns..net', 'ns.net/', 'a b.net'])(
+    'refuses the namespace "%s", which is no host name',
+    (namespace) => {
+      const changes = { ServiceBusConnection: undefined, ServiceBusConnection__fullyQualifiedNamespace: namespace };
+      expect(problemsOf(changes)).toContain('ServiceBusConnection__fullyQualifiedNamespace: expected a host name');
+    },
+  );
 
-describe('requireBoundedRetries', () => {
-  afterEach(() => vi.unstubAllEnvs());
+  it.each(['garbage', 'ns.servicebus.windows.net', 'Endpoint=sb://ns;', '@Microsoft.KeyVault(SecretUri=https://v/s)'])(
+    'refuses the connection string "%s"',
+    (connection) => {
+      const message = problemsOf({ ServiceBusConnection: connection });
+      expect(message).toContain('ServiceBusConnection: expected a connection string like Endpoint=sb://');
+    },
+  );
 
-  it('refuses settings whose layers multiply to more than is allowed, and names the step (R50, T70)', () => {
-    const config = parseConfig({ ...values, MAX_FAILURES: '3', EXTENDED_RETRIES: '0', MAX_CALLS_PER_STEP: '11' });
-    expect(() => {
-      requireBoundedRetries(config);
-    }).toThrow(/MAX_CALLS_PER_STEP.*payment 12/);
-  });
-
-  it('counts the attempts after an extended wait, too (R34, R50)', () => {
-    const config = parseConfig({ ...values, MAX_FAILURES: '3', EXTENDED_RETRIES: '1', MAX_CALLS_PER_STEP: '15' });
-    expect(() => {
-      requireBoundedRetries(config);
-    }).toThrow(/payment 16/);
+  it('refuses a connection string beside a namespace: triggers and senders would use different ones', () => {
+    const both = { ServiceBusConnection__fullyQualifiedNamespace: 'ns.servicebus.windows.net' };
+    expect(problemsOf(both)).toContain('ServiceBusConnection: expected not to be set together with');
   });
 
-  it('keeps the app from starting (R50)', async () => {
-    const environment = { ...values, MAX_FAILURES: '3', EXTENDED_RETRIES: '0', MAX_CALLS_PER_STEP: '11' };
-    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-    await expect(import('../../functions/index.js')).rejects.toThrow(/MAX_CALLS_PER_STEP/);
+  it('refuses a plain address of the state store without a key, because no token is sent over it', () => {
+    expect(problemsOf({ COSMOS_KEY: undefined })).toContain('COSMOS_ENDPOINT: expected an https address');
+    expect(problemsOf({ COSMOS_KEY: 'no key!' })).toContain('COSMOS_KEY: expected a key in Base64');
   });
 
-  it('takes settings that multiply to exactly what is allowed', () => {
-    const config = parseConfig({ ...values, MAX_FAILURES: '3', EXTENDED_RETRIES: '0', MAX_CALLS_PER_STEP: '12' });
-    expect(() => {
-      requireBoundedRetries(config);
-    }).not.toThrow();
+  it('refuses an application that is named twice', () => {
+    expect(problemsOf({ APPLICATIONS: 'web-shop,web-shop' })).toContain('APPLICATIONS: expected each application once');
+  });
+
+  it.each([
+    ['INTAKE_LOW_WATER', { INTAKE_LOW_WATER: '10', INTAKE_HIGH_WATER: '9' }],
+    ['RETRY_MAX_BACKOFF_MS', { RETRY_BACKOFF_MS: '5000', RETRY_MAX_BACKOFF_MS: '4999' }],
+    ['ORDER_LIFETIME_MS', { ORDER_LIFETIME_MS: '20000', STEP_DEADLINE_MS: '20001' }],
+    ['AGENT_RETRY_DELAY_MS', { AGENT_RETRY_DELAY_MS: '4000', STEP_DEADLINE_MS: '4000' }],
+    ['CLAIM_LEASE_MS', { CLAIM_LEASE_MS: '3600000', ORDER_LIFETIME_MS: '3600000' }],
+    [
+      'RETRY_BACKOFF_MS',
+      { RETRY_BACKOFF_MS: '3600000', RETRY_MAX_BACKOFF_MS: '3600000', ORDER_LIFETIME_MS: '3600000' },
+    ],
+    ['EXTENDED_WAIT_MS', { EXTENDED_RETRIES: '1', EXTENDED_WAIT_MS: '3600000', MAX_CALLS_PER_STEP: '100' }],
+    ['STEP_DEADLINE_MS', { STEP_DEADLINE_MS: '300001' }],
+    ['MAX_CALLS_PER_STEP', { MAX_FAILURES: '3', EXTENDED_RETRIES: '0', MAX_CALLS_PER_STEP: '11' }],
+  ])('refuses %s in a mix that can never work: %o', (name, changes) => {
+    const message = problemsOf(changes);
+    expect(message).toContain(`  ${name}: expected `);
+    expect(message).toContain('1 setting(s)');
+  });
+
+  it.each([
+    { ORDER_LIFETIME_MS: '20000', STEP_DEADLINE_MS: '20000' },
+    { STEP_DEADLINE_MS: '300000' },
+    { EXTENDED_RETRIES: '0', EXTENDED_WAIT_MS: '3600000' },
+    { MAX_FAILURES: '3', EXTENDED_RETRIES: '0', MAX_CALLS_PER_STEP: '12' },
+  ])('takes the last value that works: %o', (changes) => {
+    expect(problemsOf(changes)).toBe('');
+  });
+
+  it('names the steps whose calls exceed the limit, attempts after an extended wait included (R34, R50, T70)', () => {
+    const changes = { MAX_FAILURES: '3', EXTENDED_RETRIES: '1', MAX_CALLS_PER_STEP: '15' };
+    expect(problemsOf(changes)).toMatch(/payment 16, shipping 16/);
+  });
+
+  it('knows how long the runtime renews the lock of a message', () => {
+    const [hours = 0, minutes = 0, seconds = 0] = hostFile.extensions.serviceBus.maxAutoLockRenewalDuration
+      .split(':')
+      .map(Number);
+    expect(((hours * 60 + minutes) * 60 + seconds) * 1_000).toBe(lockRenewalMs);
   });
 });

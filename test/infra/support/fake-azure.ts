@@ -8,13 +8,13 @@ import { onTestFinished } from 'vitest';
 import type { CommandResult } from './bicep.js';
 import { projectRoot } from './bicep.js';
 
-/** A request to Resource Manager: "GET /subscriptions/…" without the query. */
+/** A request to Resource Manager or to the app: "GET /subscriptions/…", "GET /api/health", without the query. */
 export type Call = string;
 
-/** What Resource Manager answers: a status and a JSON body. */
+/** The answer: a status and a JSON body. */
 export type Answer = readonly [number, unknown];
 
-/** A Resource Manager and an `azd` that the hooks find instead of the real ones. */
+/** A Resource Manager, a deployed app and an `azd` that the hooks find instead of the real ones. */
 export interface FakeAzure {
   readonly calls: readonly Call[];
   /** Values that hooks stored with `azd env set`. */
@@ -29,12 +29,13 @@ if (command === 'auth') console.log(JSON.stringify({ token: 'fake-token', expire
 if (command === 'env') appendFileSync(process.env.AZD_STORE, JSON.stringify(rest.slice(1)) + '\\n');
 `;
 
-/** Starts the fakes; `answer` plays Resource Manager. */
+/** Starts the fakes; `answer` plays Resource Manager and the app. */
 export async function fakeAzure(answer: (call: Call) => Answer): Promise<FakeAzure> {
   const calls: Call[] = [];
   const server = createServer((request, response) => {
     const call = `${String(request.method)} ${(request.url ?? '').split('?')[0] ?? ''}`;
-    const isSignedIn = request.headers.authorization === 'Bearer fake-token';
+    const { authorization, 'x-functions-key': key } = request.headers;
+    const isSignedIn = authorization === 'Bearer fake-token' || key === 'fake-key';
     calls.push(call);
     const [status, body] = isSignedIn ? answer(call) : [401, {}];
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -51,10 +52,12 @@ export async function fakeAzure(answer: (call: Call) => Answer): Promise<FakeAzu
     rmSync(folder, { recursive: true, force: true });
   });
 
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const environment = {
     PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}`,
     AZD_STORE: store,
-    AZURE_RESOURCE_MANAGER_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    AZURE_RESOURCE_MANAGER_URL: address,
+    SERVICE_APP_URI: address,
     AZURE_SUBSCRIPTION_ID: 'sub',
     AZURE_RESOURCE_GROUP: 'rg-test',
     STORAGE_ACCOUNT_NAME: 'sttest',
