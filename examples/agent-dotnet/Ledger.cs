@@ -10,6 +10,7 @@ public sealed record Tombstone(string Key, long Token);
 
 /// <summary>One order at one service.</summary>
 /// <param name="HighestToken">The highest fencing token seen.</param>
+/// <param name="RefusedKeys">Keys of effects that were refused: they have none later.</param>
 /// <param name="FurtherKeys">Other keys under which an effect was asked for: each is a second effect.</param>
 public sealed record LedgerEntry(
     string OrderId,
@@ -17,7 +18,8 @@ public sealed record LedgerEntry(
     long HighestToken,
     Effect? Effect,
     Tombstone? Undo,
-    IReadOnlyList<string> FurtherKeys);
+    IReadOnlyList<string> FurtherKeys,
+    IReadOnlyList<string>? RefusedKeys = null);
 
 /// <summary>
 /// What a remote service must remember so that the pattern can promise <em>once</em>. The file keeps it over restarts.
@@ -27,6 +29,7 @@ public sealed record LedgerEntry(
 /// <para>L2 A call with a lower fencing token than one seen for the order is turned away.</para>
 /// <para>L3 An undo leaves a tombstone, also where nothing was done: a do that comes after it is refused.</para>
 /// <para>L4 Nothing is answered before it is on disk.</para>
+/// <para>L5 A refusal is remembered: its key has no effect later.</para>
 /// </remarks>
 public sealed class Ledger : IDisposable
 {
@@ -52,7 +55,12 @@ public sealed class Ledger : IDisposable
     }
 
     /// <summary>Does what the call asks, once, and answers as the first time.</summary>
-    public RemoteOutcome Record(RemoteCall call)
+    public RemoteOutcome Record(RemoteCall call) => Record(call, refusal: null);
+
+    /// <summary>Says no to the call, now and whenever its key comes again; what the key has done before stays done.</summary>
+    public RemoteOutcome Refuse(RemoteCall call, RemoteOutcome.Refused refusal) => Record(call, refusal);
+
+    private RemoteOutcome Record(RemoteCall call, RemoteOutcome.Refused? refusal)
     {
         lock (gate)
         {
@@ -62,7 +70,7 @@ public sealed class Ledger : IDisposable
                 return new RemoteOutcome.Fenced(); // L2
             }
 
-            var (entry, outcome) = Decide(known with { HighestToken = call.FencingToken }, call);
+            var (entry, outcome) = Decide(known with { HighestToken = call.FencingToken }, call, refusal);
             if (entry != known)
             {
                 journal.Append(JsonSerializer.Serialize(entry)); // L4
@@ -83,7 +91,7 @@ public sealed class Ledger : IDisposable
 
     public void Dispose() => journal.Dispose();
 
-    private static (LedgerEntry Entry, RemoteOutcome Outcome) Decide(LedgerEntry entry, RemoteCall call)
+    private static (LedgerEntry Entry, RemoteOutcome Outcome) Decide(LedgerEntry entry, RemoteCall call, RemoteOutcome.Refused? refusal)
     {
         var done = new RemoteOutcome.Succeeded($"{call.Service}-{call.IdempotencyKey}");
         if (call.Action == StepAction.Undo)
@@ -97,13 +105,24 @@ public sealed class Ledger : IDisposable
             return (entry, new RemoteOutcome.Refused("Undone", "this was undone before")); // L3
         }
 
+        var refused = entry.RefusedKeys ?? [];
+        if (refused.Contains(call.IdempotencyKey))
+        {
+            return (entry, refusal ?? new RemoteOutcome.Refused("Declined", "this was refused before")); // L5
+        }
+
+        var isDone = entry.Effect?.Key == call.IdempotencyKey || entry.FurtherKeys.Contains(call.IdempotencyKey);
+        if (refusal is not null && !isDone)
+        {
+            return (entry with { RefusedKeys = [.. refused, call.IdempotencyKey] }, refusal); // L5
+        }
+
         if (entry.Effect is null)
         {
             return (entry with { Effect = new Effect(call.IdempotencyKey, done.Reference, call.FencingToken) }, done);
         }
 
-        var isKnownKey = entry.Effect.Key == call.IdempotencyKey || entry.FurtherKeys.Contains(call.IdempotencyKey);
-        return isKnownKey
+        return isDone
             ? (entry, done) // L1
             : (entry with { FurtherKeys = [.. entry.FurtherKeys, call.IdempotencyKey] }, done);
     }

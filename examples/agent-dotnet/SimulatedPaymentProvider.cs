@@ -21,7 +21,7 @@ public sealed class SimulatedPaymentProvider(Ledger ledger) : IRemoteService
             case null:
                 return new RemoteOutcome.Failed("InvalidPayload", "a payment needs a paymentToken");
             case "tok_declined":
-                return new RemoteOutcome.Refused("Declined", "the card was declined");
+                return ledger.Refuse(remoteCall, new RemoteOutcome.Refused("Declined", "the card was declined"));
             case "tok_closed_account":
                 return new RemoteOutcome.Failed("Closed", "the account is closed");
             case "tok_unavailable_once" when isFirstAttempt:

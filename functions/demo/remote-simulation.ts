@@ -48,16 +48,16 @@ export async function simulateRemote(call: SimulatedCall, store: LedgerStore): P
   const behaviour = action === 'undo' ? 'ok' : behaviourOf(service, body);
   const disturbance = disturb(behaviour, token);
   if (disturbance !== 'none') return disturbance;
-  return toAnswer(await recordEffect(store, { orderId: body.orderId, service, action, key, token }));
+  const verdict = behaviour === 'refuse' ? 'refuse' : action;
+  return toAnswer(await recordEffect(store, { orderId: body.orderId, service, action: verdict, key, token }));
 }
 
 function disturb(behaviour: Behaviour, token: number): SimulatedAnswer | 'none' {
   const isFirstAttempt = token === 1;
   switch (behaviour) {
     case 'ok':
-      return 'none';
     case 'refuse':
-      return answer(422, 'Declined', 'declined by the remote service');
+      return 'none';
     case 'fail':
       return answer(400, 'Closed', 'the remote service cannot do this, now or later');
     case 'hang':
@@ -77,6 +77,8 @@ function toAnswer(ledger: LedgerAnswer): SimulatedAnswer {
       return answer(409, 'StaleToken', 'a newer attempt has been here');
     case 'undone':
       return answer(422, 'Undone', 'this was undone before it was done');
+    case 'refused':
+      return answer(422, 'Declined', 'declined by the remote service');
   }
 }
 

@@ -73,6 +73,7 @@ const mistakes: readonly (readonly [check: string, mistake: string, parts: Parti
     'calls a refusal a failure',
     { misbehave: (behave) => goodParts.misbehave(behave.replace('refused', 'failed')) },
   ],
+  ['refusal-remembered', 'forgets what it has refused', { isRefused: () => false }],
   [
     'failure',
     'calls a failure a refusal',
@@ -143,7 +144,7 @@ describe.concurrent('an agent that keeps the contract', () => {
     const { exitCode, output, errors } = await bench.verify({ withLedger: true });
     expect({ exitCode, errors }).toEqual({ exitCode: 0, errors: '' });
     expect(output).toMatch(/^One idempotency key has one effect and one answer +passed +.*the ledger has 2 effects$/m);
-    expect(output).toMatch(/\n16 passed, 0 failed, 0 not applicable\.\n$/);
+    expect(output).toMatch(/\n17 passed, 0 failed, 0 not applicable\.\n$/);
   });
 
   it('may have several instances, which share its queues (R28)', async () => {
@@ -156,7 +157,7 @@ describe.concurrent('an agent that keeps the contract', () => {
     const { exitCode, output } = await bench.verify({ payloads: { success: {} } });
     expect(exitCode).toBe(0);
     expect(output).toMatch(/^A refusal is answered as refused +not applicable +no payload "refusal"/m);
-    expect(output).toMatch(/\n13 passed, 0 failed, 3 not applicable\.\n$/);
+    expect(output).toMatch(/\n13 passed, 0 failed, 4 not applicable\.\n$/);
   });
 });
 
@@ -175,7 +176,7 @@ describe('the verification', () => {
     expect(exitCode).toBe(1);
     expect(output).toContain('(lower-token)\n  seen  token 1 after it: succeeded {"reference":');
     expect(output).toContain('  rule  Pass fencingToken on;');
-    expect(output).toMatch(/\n15 passed, 1 failed, 0 not applicable\.\n$/);
+    expect(output).toMatch(/\n16 passed, 1 failed, 0 not applicable\.\n$/);
   });
 
   it('tells nothing when somebody else receives from the reply queue', async () => {
@@ -197,6 +198,6 @@ describe('our own agents', () => {
   it.each(['payment', 'shipping'])('keep the contract: %s', async (agent) => {
     const { exitCode, output, errors } = await callVerifyAgent(['--local', agent, '--quiet-ms', '300']);
     expect({ exitCode, errors }).toEqual({ exitCode: 0, errors: '' });
-    expect(output).toContain('16 passed, 0 failed, 0 not applicable.');
+    expect(output).toContain('17 passed, 0 failed, 0 not applicable.');
   });
 });

@@ -25,6 +25,7 @@ export interface SampleEntry {
   /** Reference by key. */
   readonly effects: Map<string, string>;
   undone: boolean;
+  refused: boolean;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -36,6 +37,7 @@ export interface SampleParts {
   readonly isStale: (entry: SampleEntry, request: SampleRequest) => boolean;
   readonly undo: (entry: SampleEntry) => Json;
   readonly isUndone: (entry: SampleEntry) => boolean;
+  readonly isRefused: (entry: SampleEntry) => boolean;
   /** What a payload with `behave` ends in; `undefined`: nothing is said. */
   readonly misbehave: (behave: string) => Json | undefined;
   readonly toReply: (request: SampleRequest, outcome: Json) => Json;
@@ -57,6 +59,7 @@ export const goodParts: SampleParts = {
     return { outcome: 'succeeded', result: { reference: 'undone' } };
   },
   isUndone: ({ undone }) => undone,
+  isRefused: ({ refused }) => refused,
   misbehave: (behave) => (behave === 'unknown' ? undefined : { outcome: behave, error: { code: 'No', message: 'no' } }),
   toReply: ({ requestId, replyToken, orderId, attempt, stepId }, outcome) => {
     return { schemaVersion: 1, requestId, replyToken, orderId, attempt, stepId, ...outcome };
@@ -128,7 +131,12 @@ export function startSampleAgent(
 }
 
 function entryOf(entries: Map<string, SampleEntry>, orderId: string): SampleEntry {
-  const entry = entries.get(orderId) ?? { highestToken: 0, effects: new Map<string, string>(), undone: false };
+  const entry = entries.get(orderId) ?? {
+    highestToken: 0,
+    effects: new Map<string, string>(),
+    undone: false,
+    refused: false,
+  };
   entries.set(orderId, entry);
   return entry;
 }
@@ -142,7 +150,9 @@ function actUpon(
   if (parts.isOver(request) || parts.isStale(entry, request)) return undefined;
   entry.highestToken = Math.max(entry.highestToken, request.fencingToken);
   if (request.action === 'undo') return parts.undo(entry);
+  if (behave === 'refused') entry.refused = true;
   if (behave !== undefined) return parts.misbehave(behave);
+  if (parts.isRefused(entry)) return { outcome: 'refused', error: { code: 'No', message: 'refused before' } };
   if (parts.isUndone(entry)) return { outcome: 'refused', error: { code: 'Undone', message: 'undone before' } };
   const key = parts.keyOf(request, delivery);
   const reference = entry.effects.get(key) ?? `reference-of-${key}`;

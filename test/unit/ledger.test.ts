@@ -52,6 +52,18 @@ describe('the ledger of the simulated remote services', () => {
     expect(entry()).toMatchObject({ undo: { key: 'A-1.payment.undo', token: 2 }, furtherKeys: [] });
   });
 
+  it('remembers a refusal: its key has no effect later, and another key may have one (L4)', async () => {
+    expect(await call({ action: 'refuse' })).toEqual({ kind: 'refused' });
+    expect(await call({ token: 2 })).toEqual({ kind: 'refused' });
+    expect(entry()).toMatchObject({ effect: null });
+    expect(await call({ key: 'A-1.payment.again', token: 2 })).toMatchObject({ kind: 'done' });
+  });
+
+  it('does not refuse what it has done under the key: one key has one answer (L1, L4)', async () => {
+    await call();
+    expect(await call({ action: 'refuse' })).toMatchObject({ kind: 'done' });
+  });
+
   it('takes an undo of what was never done, which stays undone (T73)', async () => {
     expect(await recordEffect(ledger, refund)).toMatchObject({ kind: 'done' });
     expect(await call({ token: 2 })).toEqual({ kind: 'undone' });
@@ -86,7 +98,7 @@ describe('a simulated remote service', () => {
     ['tok_unavailable_once', 503],
   ])('answers the payment token %s with %d and does nothing', async (paymentToken, status) => {
     expect(await ask({}, { paymentToken })).toMatchObject({ status });
-    expect(ledger.entries.size).toBe(0);
+    expect(entry()?.effect ?? null).toBeNull();
   });
 
   it.each(['tok_hang', 'tok_hang_once'])(

@@ -4,12 +4,13 @@ import type { Finding } from '../finding.js';
 import type { Bench, Check } from './check.js';
 import { doAfterUndo, expired, lowerToken, oneEffect, undo, undoOfNothing } from './effects.js';
 import { goesOn, largeRequest, malformed } from './messages.js';
-import { answers, failure, refusal, unknownOutcome } from './outcomes.js';
+import { answers, failure, refusal, refusalRemembered, unknownOutcome } from './outcomes.js';
 import { idsEchoed, repliesByContract, replyMessageId } from './replies.js';
 
 export const allChecks: readonly Check[] = [
   answers,
   refusal,
+  refusalRemembered,
   failure,
   unknownOutcome,
   oneEffect,

@@ -1,7 +1,7 @@
 /** Checks about what the agent says: it answers, and tells no, never and unknown apart. */
 import { notApplicable, judged } from '../finding.js';
 import type { Finding } from '../finding.js';
-import { ask, describe, expectEffects, expectOutcome } from './check.js';
+import { ask, describe, expectEffects, expectOutcome, outcomeOf } from './check.js';
 import type { Bench, Check } from './check.js';
 
 /** Time that an unknown outcome is given, in milliseconds. */
@@ -44,6 +44,27 @@ export const refusal = classified(
   'refused',
   'Answer refused when the remote service definitely said no: what was done for the order is then undone.',
 );
+
+export const refusalRemembered: Check = {
+  id: 'refusal-remembered',
+  title: 'A refusal stands under its key',
+  rule:
+    'What was refused under an idempotencyKey must not be done under it later: the scheduler has taken the refusal for ' +
+    'proof that nothing was done.',
+  async run(bench) {
+    const payload = bench.payloads.refusal;
+    if (payload === undefined) return noPayload('refusal');
+    await ask(bench, { order: 'refused-first', attempt: 1, payload });
+    const { request, answer } = await ask(bench, { order: 'refused-first', attempt: 2 });
+    const problems = expectOutcome('the same key again, with the payload of a success', answer, [
+      'refused',
+      'failed',
+      'silent',
+    ]);
+    const effects = await expectEffects(bench, request, 'done', 0);
+    return judged([...problems, ...effects], `the same key again, with the payload of a success: ${outcomeOf(answer)}`);
+  },
+};
 
 export const failure = classified(
   'failure',
