@@ -9,9 +9,14 @@ export function createCosmosDemoLedger(database: Database): LedgerStore {
   const container = database.container('demo-ledger');
   return {
     get: async (orderId, service) => {
-      const entry = await readItem<LedgerEntry>(container, ledgerEntryId(orderId, service), orderId);
-      return entry === undefined ? undefined : { entry, etag: entry._etag };
+      const stored = await readItem<LedgerEntry>(container, ledgerEntryId(orderId, service), orderId);
+      return stored === undefined ? undefined : { entry: entryOf(stored), etag: stored._etag };
     },
     put: (entry, etag) => writeIfUnchanged(container, entry, { partitionKey: entry.orderId, etag }),
   };
+}
+
+/** The entry without the system fields that Cosmos DB adds. */
+function entryOf({ id, orderId, service, highestToken, effect, undo, furtherKeys }: LedgerEntry): LedgerEntry {
+  return { id, orderId, service, highestToken, effect, undo, furtherKeys };
 }

@@ -31,7 +31,7 @@ export function countsFromBench(bench: unknown, file: string, estimates: Counts)
     ),
   };
   return {
-    source: `${file} at ${row.inFlight} in flight, request units modelled; task hub, logs and storage estimated`,
+    source: `${file} at ${row.inFlight} in flight, request units modelled; the rest: ${estimates.source}`,
     steps: estimates.steps,
     requestUnitsPerRun: estimates.requestUnitsPerRun,
     perOrder: { ...estimates.perOrder, ...measured },
