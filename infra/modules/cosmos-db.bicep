@@ -20,6 +20,13 @@ param publicNetworkAccess ('Enabled' | 'Disabled')
 param withDemoContainers bool
 param workspaceId string
 
+// The app's instances share no session, so Session would let one miss what another has written. In one region Strong costs
+// twice the request units of a read and no time; over two regions it would make each write wait for the other region, so
+// BoundedStaleness is used: in the write region it shows every acknowledged write too. These are its least limits there.
+var consistencyPolicy = empty(failoverLocation)
+  ? { defaultConsistencyLevel: 'Strong' }
+  : { defaultConsistencyLevel: 'BoundedStaleness', maxStalenessPrefix: 100000, maxIntervalInSeconds: 300 }
+
 var deployedContainers = filter(containers, item => withDemoContainers || !(item.?demo ?? false))
 
 resource account 'Microsoft.DocumentDB/databaseAccounts@2025-04-15' = {
@@ -30,7 +37,7 @@ resource account 'Microsoft.DocumentDB/databaseAccounts@2025-04-15' = {
   properties: {
     databaseAccountOfferType: 'Standard'
     capabilities: capacityMode == 'Serverless' ? [{ name: 'EnableServerless' }] : []
-    consistencyPolicy: { defaultConsistencyLevel: 'Session' }
+    consistencyPolicy: consistencyPolicy
     locations: concat(
       [{ locationName: location, failoverPriority: 0, isZoneRedundant: zoneRedundant }],
       empty(failoverLocation)

@@ -98,6 +98,10 @@ describe('two orders', () => {
     expect(differingFields(anOrder(), other)).toEqual(['lines', 'paymentToken']);
   });
 
+  it('differ when another application sends the same', () => {
+    expect(differingFields(anOrder(), anOrder({ application: 'mobile-app' }))).toEqual(['application']);
+  });
+
   it('differ when the same lines come in another order', () => {
     const [one, two] = [1, 2].map((quantity) => ({ sku: `S${quantity}`, quantity, unitPriceMinor: 1 }));
     expect(differingFields(anOrder({ lines: [one, two] }), anOrder({ lines: [two, one] }))).toEqual(['lines']);
