@@ -1,5 +1,5 @@
 /** Notices new builds of the app. */
-import { unwatchFile, watchFile } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJsonFile } from './project.js';
 
@@ -9,10 +9,18 @@ const pollMs = 200;
 export function watchApp(appDirectory: string, onBuild: () => void): () => void {
   const { main } = readJsonFile(join(appDirectory, 'package.json'), 'the app') as { readonly main: string };
   const entry = join(appDirectory, main);
-  watchFile(entry, { interval: pollMs }, (now) => {
-    if (now.isFile()) onBuild(); // While a build runs, the file is missing.
-  });
+  let last = writtenAt(entry);
+  const timer = setInterval(() => {
+    const now = writtenAt(entry);
+    if (now === undefined || now === last) return; // While a build runs, the file is missing.
+    last = now;
+    onBuild();
+  }, pollMs);
   return () => {
-    unwatchFile(entry);
+    clearInterval(timer);
   };
+}
+
+function writtenAt(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs;
 }
