@@ -60,6 +60,7 @@ describe('the capacity of the state store', () => {
     expect(at(properties, 'locations')).toEqual([
       { locationName: 'westeurope', failoverPriority: 0, isZoneRedundant: false },
     ]);
+    expect(at(properties, 'consistencyPolicy.defaultConsistencyLevel')).toBe('Strong');
     expect(at(resourcesOf('default', `${account}/sqlDatabases/containers`)[0], 'properties.options')).toEqual({});
   });
 
@@ -70,6 +71,7 @@ describe('the capacity of the state store', () => {
       { locationName: 'westeurope', failoverPriority: 0, isZoneRedundant: true },
       { locationName: 'northeurope', failoverPriority: 1, isZoneRedundant: true },
     ]);
+    expect(at(properties, 'consistencyPolicy.defaultConsistencyLevel')).toBe('BoundedStaleness');
     const container = resourcesOf('production', `${account}/sqlDatabases/containers`)[0];
     expect(at(container, 'properties.options.autoscaleSettings.maxThroughput')).toBe(4000);
   });
@@ -123,7 +125,8 @@ describe('the rights that the topology gives on a container', () => {
   /** The text of a store with that of the files beside it that it calls. */
   const withCalled = (source: string): string => {
     const called = source.matchAll(/from '\.\/([\w-]+)\.js'/g);
-    return [source, ...[...called].map(([, name]) => readFileSync(join(folder, `${name}.ts`), 'utf8'))].join('\n');
+    const files = [...called].map(([, name]) => readFileSync(join(folder, `${name}.ts`), 'utf8'));
+    return [source, ...files.map(withCalled)].join('\n');
   };
 
   it.each(topology.cosmosDb.containers)('are what the code does with it, no more and no less: $name', (container) => {
