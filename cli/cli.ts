@@ -1,5 +1,4 @@
 /** The command line: which command is meant, what it is given, and how its failures are told. */
-import { isServiceBusError } from '@azure/service-bus';
 import { parseCommandArguments } from './command.js';
 import type { Command, CommandContext } from './command.js';
 import { deadLetters } from './commands/dead-letters.js';
@@ -8,7 +7,8 @@ import { send } from './commands/send.js';
 import { show } from './commands/show.js';
 import { watch } from './commands/watch.js';
 import { environmentHelp } from './endpoints.js';
-import { CommandError, UsageError } from './errors.js';
+import { UsageError } from './errors.js';
+import { explain } from './explain.js';
 
 const commands: Readonly<Record<string, Command>> = {
   send,
@@ -72,25 +72,6 @@ function tell(
   }
   printError(explain(error));
   return exitCodes.failed;
-}
-
-/** What failed and what to do next; a stack trace only where nobody foresaw it. */
-function explain(error: unknown): string {
-  if (error instanceof CommandError) return error.message;
-  const cause = error instanceof Error && isServiceBusError(error.cause) ? error.cause : error;
-  if (isServiceBusError(cause)) return explainServiceBus(cause);
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-function explainServiceBus({ code, message }: { readonly code: string; readonly message: string }): string {
-  switch (code) {
-    case 'UnauthorizedAccess':
-      return `Service Bus refuses the access: ${message}\nCheck the connection string, or your role on the queue.`;
-    case 'MessagingEntityNotFound':
-      return `${message}\nThe queues are those of infra/topology.json. Is that the right namespace?`;
-    default:
-      return `Service Bus does not answer (${code}): ${message}\nIs the stack still running? npm run local`;
-  }
 }
 
 function usage(): string {

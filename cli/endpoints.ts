@@ -49,7 +49,7 @@ export function findEndpoints({ environment, findStack }: EndpointSources): Endp
   const url = setting(environment, environmentNames.appUrl);
   const key = setting(environment, environmentNames.appKey);
   const isElsewhere = serviceBus !== undefined || url !== undefined;
-  return isElsewhere ? remoteEndpoints({ serviceBus, url, key }) : localEndpoints(findStack);
+  return isElsewhere ? remoteEndpoints({ serviceBus, url, key }) : localEndpoints(findStack, proxyHint(environment));
 }
 
 function setting(environment: EndpointSources['environment'], name: string): string | undefined {
@@ -57,7 +57,17 @@ function setting(environment: EndpointSources['environment'], name: string): str
   return value === '' ? undefined : value;
 }
 
-function localEndpoints(findStack: EndpointSources['findStack']): Endpoints {
+/** Node sends requests to a proxy on request, those to this machine too. */
+function proxyHint(environment: EndpointSources['environment']): string {
+  const value = (name: string): string => environment[name] ?? environment[name.toLowerCase()] ?? '';
+  const isUsed = environment['NODE_USE_ENV_PROXY'] === '1' && value('HTTP_PROXY') !== '';
+  const isExcepted = value('NO_PROXY')
+    .split(',')
+    .some((host) => ['*', '127.0.0.1'].includes(host.trim()));
+  return isUsed && !isExcepted ? ' A proxy is in force (HTTP_PROXY): set NO_PROXY=127.0.0.1.' : '';
+}
+
+function localEndpoints(findStack: EndpointSources['findStack'], proxy: string): Endpoints {
   const stack = (): AnnouncedStack => {
     const found = orCommandError(findStack);
     if (found === undefined) throw new CommandError(noStack);
@@ -65,7 +75,7 @@ function localEndpoints(findStack: EndpointSources['findStack']): Endpoints {
   };
   return {
     serviceBus: () => new ServiceBusClient(stack().connectionString, { retryOptions }),
-    app: () => ({ url: stack().hostUrl, key: stack().hostKey, hint: 'Look at the terminal of npm run local.' }),
+    app: () => ({ url: stack().hostUrl, key: stack().hostKey, hint: `Look at the terminal of npm run local.${proxy}` }),
   };
 }
 
@@ -87,9 +97,14 @@ function remoteEndpoints({ serviceBus, url, key }: RemoteSettings): Endpoints {
   return {
     serviceBus() {
       const target = required(serviceBus, environmentNames.serviceBus);
-      return target.includes('Endpoint=')
-        ? new ServiceBusClient(target, { retryOptions })
-        : new ServiceBusClient(target, new DefaultAzureCredential(), { retryOptions });
+      try {
+        return target.includes('Endpoint=')
+          ? new ServiceBusClient(target, { retryOptions })
+          : new ServiceBusClient(target, new DefaultAzureCredential(), { retryOptions });
+      } catch (error) {
+        const problem = error instanceof Error ? error.message : String(error);
+        throw new CommandError(`${environmentNames.serviceBus} is wrong: ${problem}`, { cause: error });
+      }
     },
     app() {
       const address = required(url, environmentNames.appUrl);

@@ -123,5 +123,6 @@ async function untilSent(send: () => Promise<void>, { timeoutMs, signal }: Submi
 
 /** The SDK lets some lost connections through as plain errors. */
 function isDefinite(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isDefinite); // What the SDK's own retries have met.
   return isServiceBusError(error) ? definiteCodes.includes(error.code) : error instanceof TypeError;
 }

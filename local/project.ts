@@ -20,11 +20,25 @@ export function findPartEntry(root: string): string {
   return entry;
 }
 
-/** Reads a JSON file; an error names the file and what it is for. */
+/** The text of a file in UTF-8, with or without a byte order mark. */
+function decodeText(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  if (hasMark || (bytes.length > 1 && (first === 0 || second === 0))) {
+    throw new Error('the file is UTF-16, as older PowerShells write it with ">". Save it as UTF-8.');
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes); // It removes the mark.
+  } catch {
+    throw new Error('the file is not UTF-8. Save it as UTF-8.');
+  }
+}
+
+/** Reads a JSON file in UTF-8; an error names the file and what it is for. */
 export function readJsonFile(path: string, purpose: string): unknown {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = decodeText(readFileSync(path));
   } catch (error) {
     throw new Error(`Cannot read ${purpose} from ${path}: ${String(error)}`, { cause: error });
   }

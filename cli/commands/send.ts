@@ -1,7 +1,6 @@
 /** `send`: submits orders, as an application does. */
-import { readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
-import { createOrderClient, InvalidOrderError } from '../../client/index.js';
+import { createOrderClient, StatusTimeoutError } from '../../client/index.js';
 import type { OrderClient, OrderDraft } from '../../client/index.js';
 import type { Command, CommandContext, GivenOptions } from '../command.js';
 import { eachAtOnce } from '../each-at-once.js';
@@ -9,12 +8,15 @@ import { CommandError, UsageError } from '../errors.js';
 import { defaultApplication, exampleOrder } from '../orders/example-order.js';
 import type { ExampleValues } from '../orders/example-order.js';
 import { statusText } from '../orders/status-text.js';
+import { readJsonFile } from '../../local/project.js';
 import type { Screen } from '../terminal/screen.js';
 
 const maxCount = 100_000;
 const atOnce = 64;
 /** Up to so many orders are reported one by one. */
 const reportedSingly = 20;
+const defaultTimeoutSeconds = 60;
+const longestTimeoutSeconds = 86_400;
 
 export const send: Command = {
   summary: 'send an order, or many',
@@ -28,7 +30,8 @@ export const send: Command = {
   --priority <p>            normal or high
   --count <n>               so many orders
   --file <order.json>       the whole order from a file
-  --wait                    wait for the end of each order; takes the application's status messages from its queue`,
+  --wait                    wait for the end of each order; takes the application's status messages from its queue
+  --timeout <seconds>       how long to wait for each of them (default ${defaultTimeoutSeconds})`,
   options: {
     'order-id': { type: 'string' },
     application: { type: 'string' },
@@ -39,16 +42,20 @@ export const send: Command = {
     count: { type: 'string' },
     file: { type: 'string' },
     wait: { type: 'boolean' },
+    timeout: { type: 'string' },
   },
   positionals: { min: 0, max: 0 },
   async run({ options }, context) {
     const orders = ordersFrom(options);
+    const timeoutSeconds = timeoutFrom(options);
     const application = applicationOf(options, orders);
     const serviceBus = context.endpoints.serviceBus();
     const client = createOrderClient({ serviceBus, application, maxConcurrentStatuses: atOnce });
     try {
       await sendAll(client, orders, context);
-      return options.flag('wait') ? await waitForAll(client, orders, context) : advise(orders, context.screen);
+      return options.flag('wait')
+        ? await waitForAll(client, orders, { ...context, timeoutSeconds })
+        : advise(orders, context.screen);
     } finally {
       await client.close();
       await serviceBus.close();
@@ -97,10 +104,9 @@ function orderFromFile(path: string, options: GivenOptions): OrderDraft {
   if (given !== undefined) throw new UsageError(`--${given} and --file exclude each other.`);
   try {
     // What is wrong with its fields, the client tells.
-    return JSON.parse(readFileSync(path, 'utf8')) as OrderDraft;
+    return readJsonFile(path, 'an order') as OrderDraft;
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`Cannot read an order from ${path}: ${problem}`, { cause: error });
+    throw new CommandError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
@@ -114,7 +120,7 @@ async function sendAll(client: OrderClient, orders: readonly OrderDraft[], conte
   let sent = 0;
   await eachAtOnce(orders, atOnce, async (order) => {
     signal.throwIfAborted();
-    const { orderId, messageId } = await submit(client, order);
+    const { orderId, messageId } = await client.submitOrder(order);
     sent += 1;
     if (orders.length <= reportedSingly) screen.print(`${orderId} sent (MessageId ${messageId})`);
     else screen.draw([`sent ${sent} of ${orders.length}`]);
@@ -123,29 +129,52 @@ async function sendAll(client: OrderClient, orders: readonly OrderDraft[], conte
   if (orders.length > reportedSingly) screen.print(`${orders.length} orders sent`);
 }
 
-async function submit(client: OrderClient, order: OrderDraft) {
-  try {
-    return await client.submitOrder(order);
-  } catch (error) {
-    throw error instanceof InvalidOrderError ? new CommandError(error.message, { cause: error }) : error;
-  }
+function timeoutFrom(options: GivenOptions): number {
+  const seconds = options.count('timeout', { min: 1, max: longestTimeoutSeconds });
+  if (seconds !== undefined && !options.flag('wait')) throw new UsageError('--timeout goes with --wait.');
+  return seconds ?? defaultTimeoutSeconds;
 }
 
+/** Waits for the end of each order, and sums up in any case, also when it is interrupted. */
 async function waitForAll(
   client: OrderClient,
   orders: readonly OrderDraft[],
-  { screen, signal }: CommandContext,
+  { screen, signal, timeoutSeconds }: CommandContext & { readonly timeoutSeconds: number },
 ): Promise<number> {
-  let completed = 0;
-  await Promise.all(
-    orders.map(async ({ orderId }) => {
-      const end = await client.waitForStatus(orderId, { signal });
-      if (end.status === 'OrderCompleted') completed += 1;
-      if (orders.length <= reportedSingly) screen.print(`${orderId} ${statusText(end)}`);
-    }),
-  );
-  if (orders.length > reportedSingly) screen.print(`${completed} of ${orders.length} orders completed`);
-  return completed === orders.length ? 0 : 1;
+  const counts = { completed: 0, endedOtherwise: 0 };
+  const tell = (line: string): void => {
+    if (orders.length <= reportedSingly) screen.print(line);
+  };
+  const wait = async ({ orderId }: OrderDraft): Promise<void> => {
+    try {
+      const end = await client.waitForStatus(orderId, { signal, timeoutMs: timeoutSeconds * 1_000 });
+      counts[end.status === 'OrderCompleted' ? 'completed' : 'endedOtherwise'] += 1;
+      tell(`${orderId} ${statusText(end)}`);
+    } catch (error) {
+      if (!(error instanceof StatusTimeoutError)) throw error;
+      const newest = error.latest === undefined ? 'no status came' : `its newest status is ${error.latest.status}`;
+      tell(`${orderId} has not ended after ${timeoutSeconds} s; ${newest}. Follow it: npm run cli -- watch ${orderId}`);
+    }
+  };
+  try {
+    await Promise.all(orders.map(wait));
+  } finally {
+    if (orders.length > reportedSingly) screen.print(summary(orders.length, counts));
+  }
+  return counts.completed === orders.length ? 0 : 1;
+}
+
+function summary(
+  count: number,
+  { completed, endedOtherwise }: Readonly<Record<'completed' | 'endedOtherwise', number>>,
+): string {
+  const open = count - completed - endedOtherwise;
+  const parts = [
+    `${completed} of ${count} orders completed`,
+    ...(endedOtherwise === 0 ? [] : [`${endedOtherwise} ended otherwise`]),
+    ...(open === 0 ? [] : [`${open} had not ended yet`]),
+  ];
+  return parts.join(', ');
 }
 
 function advise([first]: readonly OrderDraft[], screen: Screen): number {

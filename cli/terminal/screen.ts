@@ -4,9 +4,11 @@
  * Invariants
  * P1 In a pipe nothing is ever written twice and no control sequence is written.
  * P2 On a terminal, `print` never disturbs the live region: it writes above it.
+ * P3 A line of the live region takes one row when it is drawn, however narrow the terminal is.
  */
 import { inColour, withoutColour } from './paint.js';
 import type { Paint } from './paint.js';
+import { cutPainted, visibleWidth } from './painted-text.js';
 
 /** The part of a stream that a screen needs; `process.stdout` is one. */
 export interface OutputStream {
@@ -27,7 +29,7 @@ export interface Screen {
   readonly paint: Paint;
   /** Writes one lasting line. */
   print(line?: string): void;
-  /** Replaces the live region; does nothing in a pipe. The lines must fit the width, but for their colours. */
+  /** Replaces the live region; does nothing in a pipe. Lines that do not fit the width are cut. */
   draw(lines: readonly string[]): void;
   /** Leaves the live region as it is; what follows is written below it. */
   keep(): void;
@@ -38,15 +40,20 @@ export function createScreen(stream: OutputStream, environment: Readonly<Record<
   const isLive = stream.isTTY === true && environment['TERM'] !== 'dumb';
   const isColoured = isLive && (environment['NO_COLOR'] ?? '') === '';
   let live: readonly string[] = [];
-  const erase = (): string => (live.length === 0 ? '' : `\u001B[${live.length}A\u001B[0J`);
+  // The terminal may have become narrower since: then a line takes several rows.
+  const rowsOf = (line: string): number => Math.max(1, Math.ceil(visibleWidth(line) / sizeOr(stream.columns, 80)));
+  const erase = (): string => {
+    const rows = live.reduce((sum, line) => sum + rowsOf(line), 0);
+    return rows === 0 ? '' : `\u001B[${rows}A\u001B[0J`;
+  };
   const joined = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
   return {
     isLive,
     get width() {
-      return isLive ? (stream.columns ?? 80) : Infinity;
+      return isLive ? sizeOr(stream.columns, 80) : Infinity;
     },
     get height() {
-      return isLive ? (stream.rows ?? 24) - 1 : Infinity;
+      return isLive ? Math.max(1, sizeOr(stream.rows, 24) - 1) : Infinity;
     },
     paint: isColoured ? inColour : withoutColour,
     print(line = '') {
@@ -55,13 +62,18 @@ export function createScreen(stream: OutputStream, environment: Readonly<Record<
     draw(lines) {
       if (!isLive) return; // P1
       const before = erase();
-      live = [...lines];
+      live = lines.map((line) => cutPainted(line, sizeOr(stream.columns, 80)));
       stream.write(before + joined(live));
     },
     keep() {
       live = [];
     },
   };
+}
+
+/** Some terminals report no size, or zero. */
+function sizeOr(reported: number | undefined, usual: number): number {
+  return reported === undefined || reported < 1 ? usual : reported;
 }
 
 /** The last lines that fit, after one that counts the others. */

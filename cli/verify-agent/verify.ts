@@ -1,6 +1,7 @@
 /** From the arguments to the exit code. */
 import { isServiceBusError } from '@azure/service-bus';
 import { CommandError, UsageError } from '../errors.js';
+import { explain as explainError } from '../explain.js';
 import type { Screen } from '../terminal/screen.js';
 import { openAgentLink } from './agent-link.js';
 import { runChecks } from './checks/all.js';
@@ -84,7 +85,7 @@ async function check(
 function explain(error: unknown): string {
   if (error instanceof UsageError) return `${error.message}\n\n${verifyUsage}`;
   if (error instanceof CommandError) return error.message;
-  if (!isServiceBusError(error)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!isServiceBusError(error)) return explainError(error);
   switch (error.code) {
     case 'UnauthorizedAccess':
       return `Service Bus refuses the access: ${error.message}\nThis takes Send and Listen on the agent's three queues.`;

@@ -1,6 +1,7 @@
 /** What an operator may do with an order: each verb is one transition, with a reason that stays on the record (R103, T83). */
 import { z } from 'zod';
 import { orderIdSchema, stepIdSchema } from '../contracts/identifiers.js';
+import { describeIssues } from '../contracts/rejection.js';
 import { addMs } from '../contracts/timestamp.js';
 import { PermanentError } from '../state/errors.js';
 import type { AdmissionStore, Clock } from '../state/ports.js';
@@ -52,7 +53,7 @@ export async function operate(
   deps: OperatorDeps,
 ): Promise<OperatorAnswer> {
   const parsed = requestSchema.safeParse(request.body);
-  if (!parsed.success) return problem(400, 'BadRequest', 'send a JSON object with a reason of 1 to 500 characters');
+  if (!parsed.success) return badRequest(parsed.error);
   if (!orderIdSchema.safeParse(request.orderId).success) return unknownOrder;
   return explainUnreadable(async () => toAnswer(await applyVerb(verb, request.orderId, parsed.data, deps)));
 }
@@ -99,7 +100,7 @@ export async function setIntake(
   { admission, clock }: { readonly admission: AdmissionStore; readonly clock: Clock },
 ): Promise<OperatorAnswer> {
   const parsed = requestSchema.safeParse(body);
-  if (!parsed.success) return problem(400, 'BadRequest', 'send a JSON object with a reason of 1 to 500 characters');
+  if (!parsed.success) return badRequest(parsed.error);
   const decision = { isPaused, reason: parsed.data.reason, at: clock.now() };
   const pause = await admission.changePause((stored) => ({
     ...decision,
@@ -109,6 +110,12 @@ export async function setIntake(
 }
 
 const unknownOrder = problem(404, 'UnknownOrder', 'no such order');
+
+/** Names the wrong fields: a step that cannot be one is told apart from a missing reason. */
+function badRequest(error: z.ZodError): OperatorAnswer {
+  const message = `send a JSON object with a reason of 1 to 500 characters (${describeIssues(error)})`;
+  return problem(400, 'BadRequest', message);
+}
 
 function problem(status: number, code: string, message: string): OperatorAnswer {
   return { status, json: { code, message } };

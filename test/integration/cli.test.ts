@@ -110,4 +110,26 @@ describe('the command line on a running stack', () => {
     expect(exitCode).toBe(1);
     expect(errors).toContain('infra/topology.json');
   });
+
+  it.each([['dead-letters', 'orders'], ['watch', 'x'], ['send']])(
+    'says what to check when the key is wrong: %s',
+    async (...args) => {
+      const wrong = stack.connectionString.replace(/SharedAccessKey=[^;]*/, 'SharedAccessKey=wrong');
+      const file = { ...stack, connectionString: wrong };
+      const { exitCode, errors } = await callCli(args, findEndpoints({ environment: {}, findStack: () => file }));
+      expect(exitCode).toBe(1);
+      expect(errors).toMatch(/refuses the access: .*invalid signature/);
+      expect(errors).not.toMatch(/^ +at /m);
+    },
+  );
+
+  it('sums up what it waited for when the time is over', async () => {
+    const { exitCode, output, errors } = await cli(
+      ...['send', '--order-id', 'hangs', '--count', '21', '--payment-token', 'tok_hang', '--wait', '--timeout', '1'],
+    );
+    expect({ exitCode, errors }).toEqual({ exitCode: 1, errors: '' });
+    expect(output).toContain('0 of 21 orders completed, 21 had not ended yet');
+    const one = await cli('send', '--order-id', 'hangs', '--payment-token', 'tok_hang', '--wait', '--timeout', '1');
+    expect(one.output).toMatch(/hangs has not ended after 1 s; (no status came|its newest status is OrderReceived)\./);
+  });
 });

@@ -51,6 +51,22 @@ describe('the endpoints', () => {
     await client.close();
   });
 
+  it('say that a proxy may be in the way of the local stack, unless it is excepted', () => {
+    const environment = { NODE_USE_ENV_PROXY: '1', http_proxy: 'http://proxy:3128' };
+    const hintOf = (more: object): string =>
+      findEndpoints({ environment: { ...environment, ...more }, findStack: () => stack }).app().hint;
+    expect(hintOf({})).toContain('set NO_PROXY=127.0.0.1');
+    expect(hintOf({ NO_PROXY: 'localhost, 127.0.0.1' })).not.toContain('NO_PROXY');
+    expect(hintOf({ NODE_USE_ENV_PROXY: '' })).not.toContain('NO_PROXY');
+  });
+
+  it('refuse a connection string that is none', () => {
+    const environment = { ORDERS_SERVICE_BUS: 'Endpoint=sb://x', ORDERS_APP_URL: 'http://127.0.0.1' };
+    const endpoints = findEndpoints({ environment, findStack: () => undefined });
+    expect(() => endpoints.serviceBus()).toThrow(CommandError);
+    expect(() => endpoints.serviceBus()).toThrow(/^ORDERS_SERVICE_BUS is wrong: /);
+  });
+
   it('refuse an address that is none', () => {
     const endpoints = findEndpoints({ environment: { ORDERS_APP_URL: 'my-app' }, findStack: () => undefined });
     expect(() => endpoints.app()).toThrow(/ORDERS_APP_URL is no address: my-app/);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { visibleWidth } from '../../cli/terminal/painted-text.js';
 import { createScreen, newestFitting } from '../../cli/terminal/screen.js';
 
 function recordingStream(options: { readonly isTTY?: boolean; readonly rows?: number } = {}) {
@@ -63,5 +64,37 @@ describe('the screen', () => {
   it('shows the newest lines that fit and counts the others', () => {
     expect(newestFitting(['a', 'b', 'c', 'd'], 3)).toEqual(['… 2 more above', 'c', 'd']);
     expect(newestFitting(['a', 'b', 'c'], 3)).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('the screen of a narrow terminal', () => {
+  it.each([1, 2, 10, 40])('of %i columns shows each line of the live region in one row (P3)', (columns) => {
+    const stream = { ...recordingStream({ isTTY: true }), columns };
+    const screen = createScreen(stream, {});
+    const lines = ['x'.repeat(200), screen.paint('bad', '注文'.repeat(40)), 'short'];
+    screen.draw(lines);
+    screen.draw(lines);
+    for (const line of shownBy(stream.text())) expect(visibleWidth(line)).toBeLessThanOrEqual(columns);
+    expect(shownBy(stream.text())).toHaveLength(3);
+    expect(stream.text()).toContain('\u001B[3A');
+  });
+
+  it('erases all rows of a line that wraps because the terminal has become narrower', () => {
+    const stream = { ...recordingStream({ isTTY: true }), columns: 40 };
+    const screen = createScreen(stream, {});
+    screen.draw(['x'.repeat(30), 'short']);
+    stream.columns = 10;
+    screen.draw(['again']);
+    expect(stream.text()).toContain('\u001B[4A');
+  });
+
+  it.each([undefined, 0])('takes the usual size for a terminal that reports %s', (size) => {
+    const stream = {
+      isTTY: true,
+      write: () => undefined,
+      ...(size === undefined ? {} : { columns: size, rows: size }),
+    };
+    const screen = createScreen(stream, {});
+    expect([screen.width, screen.height]).toEqual([80, 23]);
   });
 });

@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ServiceBusClient } from '@azure/service-bus';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Endpoints } from '../../cli/endpoints.js';
 import { CommandError } from '../../cli/errors.js';
@@ -61,6 +65,8 @@ describe('the command line', () => {
     [['send', '--priority', 'urgent'], '--priority is "urgent" and must be normal or high'],
     [['send', '--file', 'order.json', '--sku', 'PEN'], '--sku and --file exclude each other'],
     [['send', '--order-id', ''], '--order-id is empty'],
+    [['send', '--timeout', '5'], '--timeout goes with --wait'],
+    [['send', '--wait', '--timeout', '0'], '--timeout is "0"'],
     [['show'], 'An argument is missing'],
     [['resubmit', 'a'], '--reason is missing'],
     [['skip-undo', 'a', '--reason', 'x'], '--step is missing'],
@@ -74,6 +80,30 @@ describe('the command line', () => {
 
   it('tells a foreseen failure in one line, without a stack trace', async () => {
     expect(await callCli(['show', 'a'], nowhere)).toEqual({ exitCode: 1, output: '', errors: 'no app here' });
+  });
+
+  it.each<[string, Buffer, RegExp]>([
+    ['holds null', Buffer.from('null'), /^The order was not sent/],
+    ['begins with a byte order mark', Buffer.from('\uFEFF{"orderId":"a"}'), /^The order was not sent .*customerId/],
+    ['is UTF-16 with a mark', Buffer.from('\uFEFF{}', 'utf16le'), /is UTF-16.*Save it as UTF-8/],
+    ['is UTF-16 without a mark', Buffer.from('{}', 'utf16le'), /is UTF-16/],
+    ['is Latin-1', Buffer.from('{"name":"M\u00FCller"}', 'latin1'), /is not UTF-8/],
+    ['is no JSON', Buffer.from('{'), /is not valid JSON/],
+  ])('says what is wrong with an order file that %s', async (_kind, content, message) => {
+    const directory = mkdtempSync(join(tmpdir(), 'cli-'));
+    closing.push(() => {
+      rmSync(directory, { recursive: true });
+    });
+    const path = join(directory, 'order.json');
+    writeFileSync(path, content);
+    const endpoints: Endpoints = {
+      ...nowhere,
+      serviceBus: () => new ServiceBusClient('Endpoint=sb://127.0.0.1;SharedAccessKeyName=n;SharedAccessKey=k'),
+    };
+    const { exitCode, errors } = await callCli(['send', '--file', path], endpoints);
+    expect(exitCode).toBe(1);
+    expect(errors).toMatch(message);
+    expect(errors).not.toMatch(/^ +at /m);
   });
 
   it('names the file that it cannot read', async () => {
