@@ -188,6 +188,16 @@ describe('the outbox of a changed record', () => {
     },
   );
 
+  it('stays in the outbox when the write that removes it meets a conflict (O1, C52)', async () => {
+    database.put(advanced(claimed()));
+    await advanceOnce(withWriteFaults({ 1: 'conflict' }), advanced(claimed()));
+    const seen = (await store.getLatest('A-1')) as VersionedRecord;
+    expect(seen.record.outbox).toHaveLength(1);
+    const alertsBefore = telemetry.alerts.length;
+    expect((await sweepOutbox(withWriteFaults({ 0: 'conflict' }), seen)).outbox).toHaveLength(1);
+    expect(telemetry.alerts).toHaveLength(alertsBefore);
+  });
+
   it('that can’t be sent is told by the write that notes it, and by no later one (O4, C52)', async () => {
     sender.fail('permanent');
     database.put(advanced(claimed()));
