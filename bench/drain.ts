@@ -133,7 +133,10 @@ async function drainByMany(orders: number, starters: number): Promise<void> {
 
 function depsOf(stack: Stack, { client }: OrderRecords, bus: ServiceBusClient): StarterDeps {
   return {
-    store: createCosmosStateStore(client.database('order-processing'), { retentionDays: 365 }),
+    store: createCosmosStateStore(client.database('order-processing'), {
+      retentionDays: 365,
+      unresolvedRetentionDays: 365,
+    }),
     sender: createQueueSender(() => bus),
     orchestrations: orchestrationsOf(stack),
     random: Math.random,

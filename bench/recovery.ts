@@ -22,7 +22,11 @@ export async function benchRecovery(steps: readonly number[]): Promise<void> {
   const stack = await startStack({ host: false });
   const client = new CosmosClient({ endpoint: stack.cosmosEndpoint, key: stack.cosmosKey });
   const database = client.database('order-processing');
-  const store = createCosmosStateStore(database, { retentionDays: 365, rememberedRecords: 1 });
+  const store = createCosmosStateStore(database, {
+    retentionDays: 365,
+    unresolvedRetentionDays: 365,
+    rememberedRecords: 1,
+  });
   const index = createCosmosRecoveryIndex(database);
   let live = 0;
   try {

@@ -97,7 +97,10 @@ function buildServices(config: Config): Services {
   const database = createDatabase(config);
   sendSmallFramesAtOnce();
   const sender = createQueueSender(() => createServiceBusClient(config));
-  const records = createCosmosStateStore(database, { retentionDays: config.RECORD_RETENTION_DAYS });
+  const records = createCosmosStateStore(database, {
+    retentionDays: config.RECORD_RETENTION_DAYS,
+    unresolvedRetentionDays: config.UNRESOLVED_RETENTION_DAYS,
+  });
   const index = config.RECOVERY_INDEX_ENABLED ? createCosmosRecoveryIndex(database) : undefined;
   const admission = createCosmosAdmissionStore(database);
   const { MAX_IN_FLIGHT: maxInFlight, INTAKE_REFRESH_MS: refreshMs } = config;
@@ -105,7 +108,7 @@ function buildServices(config: Config): Services {
     config,
     store: index === undefined ? records : withRecoveryIndex(records, index),
     ...(index === undefined ? {} : { index }),
-    orders: createCosmosOrdersDatabase(database),
+    orders: createCosmosOrdersDatabase(database, { retentionDays: orderRetentionDays(config) }),
     sender,
     rejector: createMessageRejector(sender),
     ledger: createCosmosDemoLedger(database),
@@ -125,6 +128,11 @@ function buildServices(config: Config): Services {
 function guardsOf(transport: AgentTransport, config: Config): RemoteGuards {
   const { BREAKER_FAILURES: failureThreshold, BREAKER_OPEN_MS: openMs, STEP_DEADLINE_MS: stepDeadlineMs } = config;
   return createRemoteGuards(transport, { failureThreshold, openMs, stepDeadlineMs }, { clock, wait: delay });
+}
+
+/** An order outlives its record, and an order that was given up can be resubmitted until its record expires. */
+function orderRetentionDays({ UNRESOLVED_RETENTION_DAYS: days, ORDER_LIFETIME_MS: lifetimeMs }: Config): number {
+  return days + 2 * Math.ceil(lifetimeMs / 86_400_000);
 }
 
 /** What a transition needs, reporting to this invocation. */

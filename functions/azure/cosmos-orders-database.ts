@@ -13,10 +13,24 @@ const containerName = 'orders';
 interface OrderDocument {
   readonly id: string;
   readonly order: Order;
+  /** Seconds after which the service deletes the document: an order holds personal data and a payment token. */
+  readonly ttl: number;
 }
 
+/** Settings of the orders database. */
+export interface OrdersDatabaseOptions {
+  /** How long an order is kept; longer than anything may still be done for it. */
+  readonly retentionDays: number;
+  readonly rememberedOrders?: number;
+}
+
+const secondsPerDay = 86_400;
+
 /** The orders database over the Cosmos DB container `orders`. An order never changes, so recent ones are remembered. */
-export function createCosmosOrdersDatabase(database: Database, rememberedOrders = 2_000): OrdersDatabase {
+export function createCosmosOrdersDatabase(
+  database: Database,
+  { retentionDays, rememberedOrders = 2_000 }: OrdersDatabaseOptions,
+): OrdersDatabase {
   const container = database.container(containerName);
   const recent = createRecentMap<Order>(rememberedOrders);
 
@@ -28,7 +42,7 @@ export function createCosmosOrdersDatabase(database: Database, rememberedOrders 
   return {
     createIfAbsent: async (order) => {
       try {
-        await container.items.create<OrderDocument>({ id: order.orderId, order });
+        await container.items.create<OrderDocument>({ id: order.orderId, order, ttl: retentionDays * secondsPerDay });
         return { created: true, stored: recent.set(order.orderId, order) };
       } catch (error) {
         if (statusCodeOf(error) !== 409) throw cosmosError(error);

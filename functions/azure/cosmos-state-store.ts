@@ -31,19 +31,18 @@ const containerName = 'order-state';
 
 /** Settings of the store. */
 export interface StateStoreOptions {
-  /** How long a record is kept after its order has ended well or been undone (R47). */
+  /** How long a record is kept after its order has ended well or been undone. */
   readonly retentionDays: number;
+  /** How long it is kept after automation or an operator has given the order up. */
+  readonly unresolvedRetentionDays: number;
   /** How many versions are remembered. */
   readonly rememberedRecords?: number;
 }
 
 /** Creates the state store. */
-export function createCosmosStateStore(
-  database: Database,
-  { retentionDays, rememberedRecords = 5_000 }: StateStoreOptions,
-): StateStore {
+export function createCosmosStateStore(database: Database, options: StateStoreOptions): StateStore {
   const container = database.container(containerName);
-  const recent = createRecentMap<VersionedRecord>(rememberedRecords);
+  const recent = createRecentMap<VersionedRecord>(options.rememberedRecords ?? 5_000);
   const remember = (versioned: VersionedRecord): VersionedRecord => recent.set(versioned.record.orderId, versioned);
 
   /** A page is read to change its records: their versions are at hand then, unless newer ones are. */
@@ -74,7 +73,7 @@ export function createCosmosStateStore(
     get: async (orderId) => recent.get(orderId) ?? (await getLatest(orderId)),
     getLatest,
     replaceIfUnchanged: async (record, etag) => {
-      const result = await replace(container, record, { etag, ttl: timeToLive(record, retentionDays) });
+      const result = await replace(container, record, { etag, ttl: timeToLive(record, options) });
       if (result.kind === 'replaced') remember(result.versioned);
       else recent.delete(record.orderId);
       return result;
@@ -102,10 +101,23 @@ async function readRecord(container: Container, orderId: string): Promise<Versio
 const neverExpires = -1;
 const secondsPerDay = 86_400;
 
-/** Cosmos DB deletes an item `ttl` seconds after its last change. What an operator must look at is kept (C25). */
-function timeToLive({ processState }: StateRecord, retentionDays: number): number {
-  const hasEnded = processState === 'Processed' || processState === 'Compensated';
-  return hasEnded ? retentionDays * secondsPerDay : neverExpires;
+/** Cosmos DB deletes an item `ttl` seconds after its last change. An order that is not finished is kept. */
+function timeToLive(
+  { processState }: StateRecord,
+  { retentionDays, unresolvedRetentionDays }: StateStoreOptions,
+): number {
+  switch (processState) {
+    case 'Processed':
+    case 'Compensated':
+      return retentionDays * secondsPerDay;
+    case 'Error':
+    case 'CompensationFailed':
+      return unresolvedRetentionDays * secondsPerDay;
+    case 'Pending':
+    case 'Processing':
+    case 'Compensating':
+      return neverExpires;
+  }
 }
 
 async function replace(

@@ -106,6 +106,9 @@ export const settingsSchema = z.object({
   RECORD_RETENTION_DAYS: wholeNumber(120, 3650).describe(
     'How long a record is kept after its order has ended well or been undone; longer than any dead letter lives.',
   ),
+  UNRESOLVED_RETENTION_DAYS: wholeNumber(120, 3650).describe(
+    'How long a record in Error or CompensationFailed is kept; orders are kept a little longer, then deleted with all they hold.',
+  ),
   HISTORY_RETENTION_DAYS: wholeNumber(1, 3650).describe('How long the runtime keeps finished attempts.'),
   HISTORY_PURGE_SCHEDULE: schedule.describe(
     'When finished attempts are purged: an hour of them in each call, so at least once an hour.',

@@ -18,6 +18,7 @@ const rules: readonly Rule[] = [
   ['ORDER_LIFETIME_MS', 'at least', 'STEP_DEADLINE_MS', 'else no step has its time'],
   ['AGENT_RETRY_DELAY_MS', 'less than', 'STEP_DEADLINE_MS', 'else there is no second call'],
   ['CLAIM_LEASE_MS', 'less than', 'ORDER_LIFETIME_MS', 'else a lost start ends the order'],
+  ['UNRESOLVED_RETENTION_DAYS', 'at least', 'RECORD_RETENTION_DAYS', 'an order must outlive its record'],
   ['RETRY_BACKOFF_MS', 'less than', 'ORDER_LIFETIME_MS', 'else there is no second attempt'],
 ];
 

@@ -35,7 +35,10 @@ beforeEach(() => {
 });
 
 const store = (): StateStore =>
-  createCosmosStateStore(mustFind(fixture).client.database(database), { retentionDays: 120 });
+  createCosmosStateStore(mustFind(fixture).client.database(database), {
+    retentionDays: 120,
+    unresolvedRetentionDays: 240,
+  });
 
 function breakIt(...rules: readonly FaultRule[]): void {
   mustFind(fixture).server.setFaults({ seed: 1, rules });
@@ -101,14 +104,25 @@ describe('the life of a stored record', () => {
     return resource?.ttl;
   }
 
-  it('is bounded only after its order has ended well or been undone (R47, T33, C25)', async () => {
+  it('is bounded once its order has ended, and longer if the order was given up (R47, T33, C25)', async () => {
     const record = await createdRecord();
-    for (const processState of ['Pending', 'Processing', 'Error', 'Compensating', 'CompensationFailed'] as const) {
+    const days = { Processed: 120, Compensated: 120, Error: 240, CompensationFailed: 240 } as const;
+    for (const processState of ['Pending', 'Processing', 'Compensating'] as const) {
       expect(await storedTtl({ ...record, processState }), processState).toBe(-1);
     }
-    for (const processState of ['Processed', 'Compensated'] as const) {
-      expect(await storedTtl({ ...record, processState }), processState).toBe(120 * 86_400);
+    for (const [processState, kept] of Object.entries(days) as [keyof typeof days, number][]) {
+      expect(await storedTtl({ ...record, processState }), processState).toBe(kept * 86_400);
     }
+    expect(await storedTtl({ ...record, processState: 'Pending' }), 'resubmitted').toBe(-1);
+  });
+
+  it('ends before that of its order, which holds the address and the payment token (R47)', async () => {
+    const orders = createCosmosOrdersDatabase(mustFind(fixture).client.database(database), { retentionDays: 400 });
+    const order = anOrder({ orderId: uniqueId() });
+    await orders.createIfAbsent(order);
+    const item = mustFind(fixture).container('orders').item(order.orderId, order.orderId);
+    const { resource } = await item.read<ItemDefinition>();
+    expect(resource?.ttl).toBe(400 * 86_400);
   });
 
   it('is no part of the record that is read (C25)', async () => {
@@ -120,7 +134,7 @@ describe('the life of a stored record', () => {
 
 describe('the orders database', () => {
   it('finds its own order after a create whose answer was lost (C16)', async () => {
-    const orders = createCosmosOrdersDatabase(mustFind(fixture).client.database(database));
+    const orders = createCosmosOrdersDatabase(mustFind(fixture).client.database(database), { retentionDays: 400 });
     const order = anOrder({ orderId: uniqueId() });
     breakIt({ operation: 'create', action: 'cutAfterCommit', times: 1 });
     await expect(orders.createIfAbsent(order)).rejects.toBeInstanceOf(TransientError);
@@ -128,28 +142,28 @@ describe('the orders database', () => {
   });
 
   it('answers a throttled service as a transient fault (C41)', async () => {
-    const orders = createCosmosOrdersDatabase(mustFind(fixture).client.database(database));
+    const orders = createCosmosOrdersDatabase(mustFind(fixture).client.database(database), { retentionDays: 400 });
     breakIt(refuse('create', '429'), refuse('read', '429'));
     await expect(orders.createIfAbsent(anOrder({ orderId: uniqueId() }))).rejects.toBeInstanceOf(TransientError);
     await expect(orders.get(uniqueId())).rejects.toBeInstanceOf(TransientError);
   });
 
   it('does not take a session that is not available for an absent order', async () => {
-    const orders = createCosmosOrdersDatabase(mustFind(fixture).client.database(database));
+    const orders = createCosmosOrdersDatabase(mustFind(fixture).client.database(database), { retentionDays: 400 });
     breakIt(refuse('read', '404/1002'));
     await expect(orders.get(uniqueId())).rejects.toBeInstanceOf(TransientError);
   });
 
   it('answers a stored order of another id as a permanent fault', async () => {
     const id = uniqueId();
-    const orders = createCosmosOrdersDatabase(mustFind(fixture).client.database(database));
+    const orders = createCosmosOrdersDatabase(mustFind(fixture).client.database(database), { retentionDays: 400 });
     await mustFind(fixture).container('orders').items.create({ id, order: anOrder() });
     await expect(orders.get(id)).rejects.toBeInstanceOf(PermanentError);
   });
 
   it('answers a stored order that does not fit the contract as a permanent fault', async () => {
     const id = uniqueId();
-    const orders = createCosmosOrdersDatabase(mustFind(fixture).client.database(database));
+    const orders = createCosmosOrdersDatabase(mustFind(fixture).client.database(database), { retentionDays: 400 });
     await mustFind(fixture)
       .container('orders')
       .items.create({ id, order: { orderId: id } });

@@ -13,7 +13,7 @@ function inMemory(): Promise<OrdersUnderTest> {
 
 async function overCosmos(open: () => Promise<Opened<Database>>): Promise<OrdersUnderTest> {
   const { service, close } = await open();
-  return { newProcess: () => createCosmosOrdersDatabase(service), close };
+  return { newProcess: () => createCosmosOrdersDatabase(service, { retentionDays: 400 }), close };
 }
 
 ordersDatabaseContract('memory', inMemory);

@@ -21,7 +21,7 @@ function inMemory(): Promise<StoreUnderTest> {
 async function overCosmos(open: () => Promise<Opened<Database>>): Promise<StoreUnderTest> {
   const { service, close } = await open();
   return {
-    newProcess: () => createCosmosStateStore(service, { retentionDays: 120 }),
+    newProcess: () => createCosmosStateStore(service, { retentionDays: 120, unresolvedRetentionDays: 120 }),
     put: async (document) => {
       await service.container('order-state').items.create(document);
     },

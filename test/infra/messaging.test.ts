@@ -56,6 +56,13 @@ describe.each(deployments)('the queues of the %s deployment', (deployment) => {
     }
   });
 
+  it('keep no expired agent request, which holds a payment token and whose attempt is recovered anyway (R47)', () => {
+    const requests = queues.filter(({ name }) => name.endsWith('-requests'));
+    expect(requests.length).toBeGreaterThan(1);
+    for (const queue of requests)
+      expect({ ...queueDefaults, ...queue }['deadLetteringOnMessageExpiration']).toBe(false);
+  });
+
   it('detect duplicates from their first deployment on, which cannot be added later (C93)', () => {
     for (const [name, queue] of deployed) {
       const keepsEveryDeadLetter = name.endsWith(suffix);

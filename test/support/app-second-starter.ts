@@ -12,7 +12,7 @@ import type { App } from './app-stack.js';
 /** Runs the second starter once. */
 export function runSecondStarter(app: App): Promise<StarterRun> {
   return startPending(1_000, {
-    store: createCosmosStateStore(app.database, { retentionDays: 30 }),
+    store: createCosmosStateStore(app.database, { retentionDays: 30, unresolvedRetentionDays: 30 }),
     sender: createQueueSender(() => app.bus),
     orchestrations: orchestrationsOf(app),
     random: Math.random,

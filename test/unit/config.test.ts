@@ -183,6 +183,7 @@ describe('parseConfig', () => {
     ],
     ['EXTENDED_WAIT_MS', { EXTENDED_RETRIES: '1', EXTENDED_WAIT_MS: '3600000', MAX_CALLS_PER_STEP: '100' }],
     ['STEP_DEADLINE_MS', { STEP_DEADLINE_MS: '300001' }],
+    ['UNRESOLVED_RETENTION_DAYS', { UNRESOLVED_RETENTION_DAYS: '364' }],
     ['MAX_CALLS_PER_STEP', { MAX_FAILURES: '3', EXTENDED_RETRIES: '0', MAX_CALLS_PER_STEP: '11' }],
   ])('refuses %s in a mix that can never work: %o', (name, changes) => {
     const message = problemsOf(changes);
