@@ -7,7 +7,8 @@
  *    message does not swallow the replay.
  * D3 Only what lay there when the replay began is replayed: what is refused again stays for the operator.
  */
-import type { ServiceBusClient, ServiceBusReceivedMessage } from '@azure/service-bus';
+import type { ServiceBusClient, ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';
+import { statusQueueName } from '../../functions/contracts/identifiers.js';
 import type { Command, CommandContext } from '../command.js';
 import { CommandError } from '../errors.js';
 import { drawTable } from '../terminal/table.js';
@@ -24,7 +25,7 @@ export const deadLetters: Command = {
   summary: 'look at the dead letters of a queue, or send them back to it',
   usage: `dead-letters <queue> [--json] [--replay]
 
-  <queue>    for example orders or payment-replies
+  <queue>    for example orders, payment-replies or status-web-shop
   --json     one JSON object a line
   --replay   send all of them back to the queue; correct the cause first, or they come again`,
   options: { json: { type: 'boolean' }, replay: { type: 'boolean' } },
@@ -45,15 +46,23 @@ export const deadLetters: Command = {
 };
 
 async function peekAll(client: ServiceBusClient, queue: string): Promise<readonly ServiceBusReceivedMessage[]> {
-  const receiver = client.createReceiver(`${queue}${suffix}`);
+  const receiver = receiverOf(client, queue);
   const found: ServiceBusReceivedMessage[] = [];
-  while (found.length < maxShown) {
+  for (;;) {
     const page = await receiver.peekMessages(peekedAtOnce);
     if (page.length === 0) break;
     found.push(...page);
   }
   await receiver.close();
   return found;
+}
+
+/** The dead letters of most queues are forwarded to one of their own; those of a status queue stay in its sub-queue. */
+function receiverOf(client: ServiceBusClient, queue: string): ServiceBusReceiver {
+  const options = { skipParsingBodyAsJson: true };
+  return queue.startsWith(statusQueueName(''))
+    ? client.createReceiver(queue, { ...options, subQueueType: 'deadLetter' })
+    : client.createReceiver(`${queue}${suffix}`, options);
 }
 
 const columns: readonly Column[] = [
@@ -68,14 +77,16 @@ function printTable(queue: string, letters: readonly ServiceBusReceivedMessage[]
     screen.print(`No dead letters of ${queue}.`);
     return;
   }
-  const rows = letters.map((letter) => [
-    letter.enqueuedTimeUtc?.toISOString().slice(0, 19).replace('T', ' ') ?? '',
-    String(letter.messageId),
-    letter.deadLetterReason ?? '',
-    letter.deadLetterErrorDescription ?? '',
-  ]);
+  const rows = letters
+    .slice(0, maxShown)
+    .map((letter) => [
+      letter.enqueuedTimeUtc?.toISOString().slice(0, 19).replace('T', ' ') ?? '',
+      String(letter.messageId),
+      letter.deadLetterReason ?? '',
+      letter.deadLetterErrorDescription ?? '',
+    ]);
   for (const line of drawTable(columns, rows, screen)) screen.print(line);
-  if (letters.length >= maxShown) screen.print(`… only the first ${maxShown} are shown`);
+  if (letters.length > maxShown) screen.print(`… ${maxShown} of ${letters.length} are shown; --json shows all`);
 }
 
 /** Bodies are left out: they may hold personal data. */
@@ -99,7 +110,7 @@ async function replay(
   { queue, count }: Replay,
   { screen, signal }: CommandContext,
 ): Promise<void> {
-  const receiver = client.createReceiver(`${queue}${suffix}`, { skipParsingBodyAsJson: true });
+  const receiver = receiverOf(client, queue);
   const sender = client.createSender(queue);
   let replayed = 0;
   while (replayed < count && !signal.aborted) {

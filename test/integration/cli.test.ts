@@ -132,4 +132,33 @@ describe('the command line on a running stack', () => {
     const one = await cli('send', '--order-id', 'hangs', '--payment-token', 'tok_hang', '--wait', '--timeout', '1');
     expect(one.output).toMatch(/hangs has not ended after 1 s; (no status came|its newest status is OrderReceived)\./);
   });
+
+  it('counts all dead letters, also when it does not show all of them', async () => {
+    const client = endpoints.serviceBus();
+    const sender = client.createSender('shipping-replies-dead-letter');
+    const letters = Array.from({ length: 1_050 }, (_, index) => ({ messageId: `letter-${index}`, body: {} }));
+    for (let start = 0; start < letters.length; start += 350)
+      await sender.sendMessages(letters.slice(start, start + 350));
+    await client.close();
+    expect((await cli('dead-letters', 'shipping-replies')).output).toContain(
+      '1000 of 1050 are shown; --json shows all',
+    );
+    expect(await deadLettersOf('shipping-replies')).toHaveLength(1_050);
+  });
+
+  it('shows and replays what lies in the dead-letter queue of a status queue', async () => {
+    const client = endpoints.serviceBus();
+    await client.createSender('status-mobile-app').sendMessages({ messageId: 'status-1', body: { odd: true } });
+    const receiver = client.createReceiver('status-mobile-app');
+    const messages = await receiver.receiveMessages(20, { maxWaitTimeInMs: 2_000 });
+    const odd = messages.find(({ messageId }) => messageId === 'status-1');
+    if (odd === undefined) throw new Error('The status did not come.');
+    await receiver.deadLetterMessage(odd, { deadLetterReason: 'InvalidStatus', deadLetterErrorDescription: 'odd' });
+    await client.close();
+    expect((await cli('dead-letters', 'status-mobile-app')).output).toMatch(/status-1 +InvalidStatus +odd/);
+    expect((await cli('dead-letters', 'status-mobile-app', '--replay')).output).toContain(
+      '1 of 1 dead letters sent back',
+    );
+    expect((await cli('dead-letters', 'status-mobile-app')).output).toBe('No dead letters of status-mobile-app.\n');
+  });
 });
