@@ -68,8 +68,8 @@ function isKnownLate({ orderId, attempt }: AgentReply, instanceId: string, { sto
   return record.lockedBy !== instanceId || isTerminal(record);
 }
 
-/** After so many delayed copies of the reply, minutes later, what the record shows is believed: the reply is foreign. */
-const enoughRedeliveries = 5;
+/** After so many delayed copies, five reads and ten seconds later, what the record shows is believed: the reply is foreign. */
+const enoughRedeliveries = 1;
 
 async function settleUnknown(reply: AgentReply, redelivery: number, deps: ReplyDeps): Promise<void> {
   const { orderId, attempt } = reply;
