@@ -87,7 +87,8 @@ export function statusQueueName(application: string): string {
 }
 
 /**
- * MessageId that our client gives an order: a repeat is dropped by the broker, a conflicting resend is not.
+ * MessageId that our client gives an order: a repeat has the same id, a conflicting resend another one. The queue keeps
+ * both, since other applications may choose any id; the stored order tells a repeat from a conflict.
  *
  * @param orderHash hexadecimal SHA-256 of the canonical order
  */

@@ -73,12 +73,21 @@ function settingProblems(name, queue) {
   ];
 }
 
-/** Dead letters must all be kept: a message that is replayed and refused again comes with the same id. */
+/**
+ * Dead letters must all be kept: a message that is replayed and refused again comes with the same id. So must orders: their
+ * ids are the applications' choice, and two applications may choose the same.
+ */
+const keepsEveryMessage = new Map([
+  ['deadLetterQueue', 'dead letters'],
+  ['orders', 'orders of applications that chose the same MessageId'],
+]);
+
 function duplicateProblems(name, detects) {
-  if (name === 'deadLetterQueue') {
+  const kept = keepsEveryMessage.get(name);
+  if (kept !== undefined) {
     return detects === false
       ? []
-      : [`queue "${name}": requiresDuplicateDetection must be false; it would drop dead letters.`];
+      : [`queue "${name}": requiresDuplicateDetection must be false; it would drop ${kept}.`];
   }
   return detects === true
     ? []

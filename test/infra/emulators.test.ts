@@ -67,7 +67,7 @@ describe("the Service Bus emulator's configuration", () => {
       DefaultMessageTimeToLive: 'PT1H',
       DuplicateDetectionHistoryTimeWindow: 'PT5M',
       LockDuration: 'PT1M',
-      RequiresDuplicateDetection: true,
+      RequiresDuplicateDetection: false,
     });
     expect(differences).toContain('orders: DefaultMessageTimeToLive P14D becomes PT1H');
     expect(differences).toContain('orders: DuplicateDetectionHistoryTimeWindow PT10M becomes PT5M');

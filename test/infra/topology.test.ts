@@ -60,6 +60,11 @@ describe('the topology check', () => {
       (t) => (t.serviceBus.queueDefaults['requiresDuplicateDetection'] = false),
       'requiresDuplicateDetection must be true',
     ],
+    [
+      'duplicate detection for orders',
+      (t) => (firstOf(t.serviceBus.queues)['requiresDuplicateDetection'] = true),
+      'it would drop orders of applications that chose the same MessageId',
+    ],
     ['a container twice', (t) => t.cosmosDb.containers.push({ name: 'orders' }), 'container "orders" is there twice'],
     ['an unknown right', (t) => (firstOf(t.cosmosDb.containers)['access'] = ['all']), '"all" is no right'],
     ['no right', (t) => (firstOf(t.cosmosDb.containers)['access'] = []), 'access must name what the app does'],

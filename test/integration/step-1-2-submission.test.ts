@@ -41,6 +41,17 @@ describe('steps 1 and 2: submission', () => {
     await expectProcessed(app, 'stored');
   });
 
+  it('takes the orders of two applications that chose the same MessageId', async () => {
+    const orders = [
+      orderMessage({ orderId: 'same-id-1' }),
+      orderMessage({ orderId: 'same-id-2', application: 'mobile-app' }),
+    ];
+    for (const body of orders) await app.send('orders', { body, messageId: '1001' });
+    for (const orderId of ['same-id-1', 'same-id-2']) {
+      await untilRecord(app, orderId, ({ processState }) => processState === 'Processed');
+    }
+  });
+
   it('takes the same order a second time for what it is, in progress and when processed (C6)', async () => {
     hold('twice');
     await submit(app, 'twice');

@@ -18,7 +18,8 @@ test("the project's own topology is read, with its dead-letter and status queues
     expect.arrayContaining(['orders', 'orders-dead-letter', 'status-web-shop', 'status-mobile-app']),
   );
   const orders = queues.find(({ name }) => name === 'orders');
-  expect(orders).toMatchObject({ lockDurationMs: 60_000, duplicateWindowMs: 600_000, defaultTimeToLiveMs: 14 * day });
+  expect(orders).toMatchObject({ lockDurationMs: 60_000, duplicateWindowMs: 0, defaultTimeToLiveMs: 14 * day });
+  expect(queues.find(({ name }) => name === 'payment-requests')).toMatchObject({ duplicateWindowMs: 600_000 });
   expect(orders?.forwardDeadLettersTo).toBe('orders-dead-letter');
 });
 
