@@ -10,6 +10,7 @@ export const statusReasonCodeSchema = z.enum([
   'Failed', // could not be finished; an operator looks at it
   'UndoIncomplete', // could not be finished and not be undone in full; an operator looks at it
   'Busy', // too much work waits; try again later
+  'OrderConflict', // another order has this id, of whatever application
 ]);
 
 export const statusReasonSchema = z.object({

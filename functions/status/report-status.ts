@@ -9,7 +9,7 @@
  */
 import { createHash } from 'node:crypto';
 import { statusMessageId, statusQueueName } from '../contracts/identifiers.js';
-import type { StatusMessage } from '../contracts/status-message.js';
+import type { StatusMessage, StatusReason } from '../contracts/status-message.js';
 import type { Timestamp } from '../contracts/timestamp.js';
 import { traceProperties } from '../contracts/trace-context.js';
 import type { QueueSender } from '../state/ports.js';
@@ -58,24 +58,39 @@ function statusMessage(orderId: string, entry: OutboxEntry): StatusMessage {
   return entry.reason === null ? message : { ...message, reason: entry.reason };
 }
 
+/** Why an order was not taken, for the application that sent it. */
+export type Rejected = Pick<StatusMessage, 'retryAfterMs'> & { readonly reason: StatusReason };
+
+/** Too much waits: the order may be sent again later. */
+export function busy(retryAfterMs: number): Rejected {
+  return {
+    reason: { code: 'Busy', message: 'Too many orders are waiting. Send the order again later.' },
+    retryAfterMs,
+  };
+}
+
+/** Order ids are one namespace over all applications: the first order keeps the id. */
+export const idTaken: Rejected = {
+  reason: { code: 'OrderConflict', message: 'Another order has this orderId. Send this one under a new orderId.' },
+};
+
 /**
- * Tells an application that its order was not taken because too much waits (R51). The order is not stored, so there is no
- * outbox: the caller completes the message only after this has been sent.
+ * Tells an application that its order was not taken. The order is not stored, so there is no outbox: the caller completes
+ * the message only after this has been sent.
  *
  * @param resendId differs from message to message, so that a later refusal of the same order is not swallowed
  */
-export async function sendBusy(
+export async function sendRejected(
   order: { readonly orderId: string; readonly application: string; readonly at: Timestamp },
   resendId: string,
-  retryAfterMs: number,
+  { reason, retryAfterMs }: Rejected,
   sender: QueueSender,
 ): Promise<void> {
-  const reason = { code: 'Busy', message: 'Too many orders are waiting. Send the order again later.' } as const;
   const { orderId, at } = order;
-  const body: StatusMessage = { schemaVersion: 1, orderId, seq: 0, status: 'OrderRejected', at, reason, retryAfterMs };
+  const status: StatusMessage = { schemaVersion: 1, orderId, seq: 0, status: 'OrderRejected', at, reason };
   await sender.send(statusQueueName(order.application), {
-    messageId: `${orderId}.busy.${createHash('sha256').update(resendId).digest('hex').slice(0, 24)}`,
+    messageId: `${orderId}.${reason.code}.${createHash('sha256').update(resendId).digest('hex').slice(0, 24)}`,
     correlationId: orderId,
-    body,
+    body: retryAfterMs === undefined ? status : { ...status, retryAfterMs },
   });
 }

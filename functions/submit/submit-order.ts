@@ -14,7 +14,7 @@ import { newRecord } from '../state/new-record.js';
 import type { Workflow } from '../state/order-workflow.js';
 import { PermanentError } from '../state/errors.js';
 import type { Clock, OrdersDatabase, QueueSender, StateStore, Telemetry, VersionedRecord } from '../state/ports.js';
-import { sendBusy } from '../status/report-status.js';
+import { busy, idTaken, sendRejected } from '../status/report-status.js';
 import type { AdmissionGate } from './admission-gate.js';
 import { orderHash } from './order-hash.js';
 
@@ -76,11 +76,20 @@ export async function submitOrder(message: OrderMessage, deps: SubmitDeps): Prom
   const mode = await deps.gate.mode();
   if (mode === 'closed' && (await deps.orders.get(orderId)) === undefined) {
     const { sender, clock, policy } = deps;
-    await sendBusy({ orderId, application, at: clock.now() }, message.brokerId, policy.busyRetryAfterMs, sender);
+    const order = { orderId, application, at: clock.now() };
+    await sendRejected(order, message.brokerId, busy(policy.busyRetryAfterMs), sender);
     deps.telemetry.event('order-turned-away', { orderId, application });
     return { kind: 'turnedAway', orderId };
   }
-  return storeOrder(received, message.traceparent, deps);
+  const outcome = await storeOrder(received, message.traceparent, deps);
+  if (outcome.kind === 'rejected') await tellOfConflict(received, message.brokerId, deps);
+  return outcome;
+}
+
+/** The dead letter tells the operator, this tells the application whose order lost the id. */
+async function tellOfConflict(received: Order, brokerId: string, { clock, sender }: SubmitDeps): Promise<void> {
+  const { orderId, application } = received;
+  await sendRejected({ orderId, application, at: clock.now() }, brokerId, idTaken, sender);
 }
 
 async function storeOrder(received: Order, traceparent: string | null, deps: SubmitDeps): Promise<SubmitOutcome> {

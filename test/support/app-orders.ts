@@ -48,7 +48,7 @@ export async function untilState(
   return untilRecord(app, orderId, isThere, patience);
 }
 
-/** Waits until its application has read exactly these statuses of the order, each once, in growing order of `seq`. */
+/** Waits until its application has read exactly these statuses of the stored order, each once, in growing order of `seq`. */
 export async function untilStatuses(
   app: App,
   orderId: string,
@@ -57,7 +57,8 @@ export async function untilStatuses(
 ): Promise<readonly StatusMessage[]> {
   return eventually(() => {
     const seen = Object.values(app.statuses).flatMap((inbox) => inbox.of(orderId));
-    const sorted = [...seen].sort((a, b) => a.seq - b.seq);
+    const ofStored = seen.filter(({ seq }) => seq > 0); // With 0, another order of this id was not taken.
+    const sorted = [...ofStored].sort((a, b) => a.seq - b.seq);
     const wanted = kinds.map((kind, index) => `${index + 1} ${kind}`);
     const found = sorted.map(({ seq, status }) => `${seq} ${status}`);
     if (found.join() === wanted.join()) return sorted;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { statusMessageSchema } from '../../functions/contracts/status-message.js';
-import { sendBusy, sendOutbox } from '../../functions/status/report-status.js';
+import { busy, sendOutbox, sendRejected } from '../../functions/status/report-status.js';
 import {
   aRecord,
   advanced,
@@ -78,10 +78,10 @@ describe('distinct public reasons (T77)', () => {
   });
 });
 
-describe('sendBusy', () => {
+describe('sendRejected', () => {
   it('turns an order away in the form of the contract, with when to come again (R51, T52)', async () => {
     const sender = createRecordingSender();
-    await sendBusy({ orderId: 'A-1', application: 'web-shop', at: startOfTime }, 'message-1', 30_000, sender);
+    await sendRejected({ orderId: 'A-1', application: 'web-shop', at: startOfTime }, 'message-1', busy(30_000), sender);
     const [message] = sender.queued('status-web-shop');
     expect(statusMessageSchema.parse(message?.body)).toMatchObject({
       status: 'OrderRejected',
@@ -93,7 +93,7 @@ describe('sendBusy', () => {
   it('is not swallowed when the same order is turned away again (C1)', async () => {
     const sender = createRecordingSender();
     for (const resend of ['message-1', 'message-2']) {
-      await sendBusy({ orderId: 'A-1', application: 'web-shop', at: startOfTime }, resend, 30_000, sender);
+      await sendRejected({ orderId: 'A-1', application: 'web-shop', at: startOfTime }, resend, busy(30_000), sender);
     }
     expect(sender.queued('status-web-shop')).toHaveLength(2);
   });

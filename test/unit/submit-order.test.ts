@@ -121,6 +121,31 @@ describe('the same order again', () => {
     expect(await orders.get('A-1')).toMatchObject({ paymentToken: 'tok_ok' });
   });
 
+  it.each(['web-shop', 'mobile-app'])(
+    'under an id that is taken is told to its own application, %s',
+    async (application) => {
+      const policy = { ...deps.policy, applications: ['web-shop', 'mobile-app'] };
+      await submit(orderMessage(), { policy });
+      const outcome = await submit(orderMessage({ application, customerId: 'another' }), { policy });
+      expect(reasonOf(outcome)).toBe('OrderConflict');
+      expect(sender.queued(`status-${application}`).map(({ body }) => body)).toEqual([
+        expect.objectContaining({
+          orderId: 'A-1',
+          seq: 0,
+          status: 'OrderRejected',
+          reason: expect.objectContaining({ code: 'OrderConflict' }) as unknown,
+        }),
+      ]);
+      expect(sender.sent).toHaveLength(1);
+    },
+  );
+
+  it('is delivered again while its application cannot be told', async () => {
+    await submit(orderMessage());
+    sender.fail('transient');
+    await expect(submit(orderMessage({ customerId: 'another' }))).rejects.toBeInstanceOf(TransientError);
+  });
+
   it('builds the record from the stored order, not from the message that lost (T45)', async () => {
     const [one, other] = [orderMessage({ priority: 'high' }), orderMessage()];
     const outcomes = await Promise.all([submit(one), submit(other)]);

@@ -47,6 +47,8 @@ describe.concurrent('submissions that compete', () => {
       'OrderConflict',
       'OrderConflict',
     ]);
+    const rejections = app.statuses['web-shop'].of('rivals').filter(({ status }) => status === 'OrderRejected');
+    expect(rejections.map(({ reason }) => reason?.code)).toEqual(losers.map(() => 'OrderConflict'));
     const stored = await storedDocument(app, 'orders', 'rivals');
     for (const { body } of losers) expect(stored).not.toMatchObject({ order: body });
   });
