@@ -10,7 +10,6 @@ import { createCosmosStateStore } from '../functions/azure/cosmos-state-store.js
 import { createQueueSender } from '../functions/azure/service-bus-sender.js';
 import { startPending } from '../functions/scheduler/start-pending.js';
 import type { StarterDeps, StarterRun } from '../functions/scheduler/start-pending.js';
-import type { Orchestrations } from '../functions/state/ports.js';
 import { startStack } from '../local/stack.js';
 import type { Stack } from '../local/stack.js';
 import { startApplication } from './application.js';
@@ -153,12 +152,12 @@ function depsOf(stack: Stack, { client }: OrderRecords, bus: ServiceBusClient): 
   };
 }
 
-function orchestrationsOf({ hostUrl }: Stack): Orchestrations {
+function orchestrationsOf({ hostUrl }: Stack): StarterDeps['orchestrations'] {
   const address = `${hostUrl}/runtime/webhooks/durabletask`;
   const exists = async (instanceId: string): Promise<boolean> =>
     (await fetch(`${address}/instances/${instanceId}?code=${hostKey}`)).status !== 404;
   return {
-    exists,
+    instanceState: async (instanceId) => ((await exists(instanceId)) ? 'underWay' : 'unknown'),
     start: async (instanceId, input) => {
       const { status } = await fetch(`${address}/orchestrators/orderOrchestrator/${instanceId}?code=${hostKey}`, {
         method: 'POST',
@@ -167,7 +166,5 @@ function orchestrationsOf({ hostUrl }: Stack): Orchestrations {
       });
       return status === 202 || (await exists(instanceId)) ? 'started' : 'refused';
     },
-    raiseEvent: () => Promise.reject(new Error('a starter raises no events')),
-    purgeFinished: () => Promise.reject(new Error('a starter purges nothing')),
   };
 }

@@ -55,7 +55,8 @@ import type { TransitionDeps } from './status/apply-transition.js';
 import { createAdmissionGate } from './submit/admission-gate.js';
 import type { AdmissionGate } from './submit/admission-gate.js';
 import type { SubmitDeps } from './submit/submit-order.js';
-import type { SupervisorDeps } from './supervisor/supervisor-run.js';
+import type { AuditDeps } from './supervisor/audit-records.js';
+import type { SupervisorDeps, SupervisorPolicy } from './supervisor/supervisor-run.js';
 import { createTelemetry } from './telemetry/telemetry.js';
 
 /** Settings that hold the address of an agent's remote service. */
@@ -207,8 +208,12 @@ export function purgeDeps(context: InvocationContext): PurgeDeps {
 /** What advance needs. */
 export function advanceDeps(context: InvocationContext): AdvanceDeps {
   const { config, orders } = services();
-  const { STEP_DEADLINE_MS: stepDeadlineMs, RETRY_BACKOFF_MS: backoffMs, RETRY_MAX_BACKOFF_MS: maxBackoffMs } = config;
-  const policy = { stepDeadlineMs, backoffMs, maxBackoffMs };
+  const policy = {
+    stepDeadlineMs: config.STEP_DEADLINE_MS,
+    orderLifetimeMs: config.ORDER_LIFETIME_MS,
+    backoffMs: config.RETRY_BACKOFF_MS,
+    maxBackoffMs: config.RETRY_MAX_BACKOFF_MS,
+  };
   return { ...transitionDeps(context), orders, random: Math.random, policy };
 }
 
@@ -222,27 +227,40 @@ export function replyDeps(context: InvocationContext): ReplyDeps {
 
 /** What the supervisor needs. */
 export function supervisorDeps(context: InvocationContext): SupervisorDeps {
-  const { config, index } = services();
+  const { index } = services();
   return {
     ...transitionDeps(context),
     ...(index === undefined ? {} : { index }),
     jobs: services().jobs,
+    orchestrations: createDurableOrchestrations(context, durableNames.orchestrator),
     random: Math.random,
-    policy: {
-      maxFailures: config.MAX_FAILURES,
-      extendedRetries: config.EXTENDED_RETRIES,
-      extendedWaitMs: config.EXTENDED_WAIT_MS,
-      graceMs: config.SUPERVISOR_GRACE_MS,
-      backoffMs: config.RETRY_BACKOFF_MS,
-      maxBackoffMs: config.RETRY_MAX_BACKOFF_MS,
-      startByMs: config.START_BY_MS,
-      windowMs: config.SUPERVISOR_WINDOW_MS,
-      pageSize: config.SUPERVISOR_PAGE_SIZE,
-      maxPerRun: config.SUPERVISOR_MAX_PER_RUN,
-      concurrency: config.SUPERVISOR_CONCURRENCY,
-      maxRequestCharge: config.SUPERVISOR_MAX_RU_PER_RUN,
-      scanEveryMinutes: config.RECOVERY_SCAN_EVERY_MINUTES,
-    },
+    policy: supervisorPolicy(),
+  };
+}
+
+/** What the audit needs. */
+export function auditDeps(context: InvocationContext): AuditDeps {
+  return { ...transitionDeps(context), jobs: services().jobs, policy: supervisorPolicy() };
+}
+
+function supervisorPolicy(): SupervisorPolicy {
+  const { config } = services();
+  return {
+    maxFailures: config.MAX_FAILURES,
+    extendedRetries: config.EXTENDED_RETRIES,
+    extendedWaitMs: config.EXTENDED_WAIT_MS,
+    graceMs: config.SUPERVISOR_GRACE_MS,
+    backoffMs: config.RETRY_BACKOFF_MS,
+    maxBackoffMs: config.RETRY_MAX_BACKOFF_MS,
+    startByMs: config.START_BY_MS,
+    claimLeaseMs: config.CLAIM_LEASE_MS,
+    orderLifetimeMs: config.ORDER_LIFETIME_MS,
+    windowMs: config.SUPERVISOR_WINDOW_MS,
+    pageSize: config.SUPERVISOR_PAGE_SIZE,
+    maxPerRun: config.SUPERVISOR_MAX_PER_RUN,
+    concurrency: config.SUPERVISOR_CONCURRENCY,
+    maxRequestCharge: config.SUPERVISOR_MAX_RU_PER_RUN,
+    scanEveryMinutes: config.RECOVERY_SCAN_EVERY_MINUTES,
   };
 }
 

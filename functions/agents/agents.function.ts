@@ -1,8 +1,9 @@
 import { app as durableApp } from 'durable-functions';
 import { agentRequestQueueName } from '../contracts/identifiers.js';
 import { agentActivityInputSchema } from '../contracts/agent-activity.js';
+import type { ReceivedReply } from '../contracts/agent-reply.js';
 import { onRequestQueue } from '../on-queue.js';
-import { activityRequest, agentDeps, services } from '../services.js';
+import { activityRequest, agentDeps, clock, services } from '../services.js';
 import { serveRequest } from './agent.js';
 import type { Agent } from './agent.js';
 import { inventoryAgent } from './inventory-agent.js';
@@ -28,7 +29,8 @@ function registerActivityAgent(agent: Agent, remote: RemoteSetting): void {
       const request = await activityRequest(agentActivityInputSchema.parse(input));
       if (request === undefined) return null;
       // The runtime repeats an activity after a crash, and does not say so.
-      return (await serveRequest(agent, { request, isRepeat: true }, agentDeps(context, remote))) ?? null;
+      const reply = await serveRequest(agent, { request, isRepeat: true }, agentDeps(context, remote));
+      return reply === undefined ? null : ({ ...reply, receivedAt: clock.now() } satisfies ReceivedReply);
     },
   });
 }

@@ -19,6 +19,7 @@ import { readItem } from './read-item.js';
 import { createRecentMap } from './recent-map.js';
 import {
   changedQuery,
+  countNotBegunQuery,
   countOwnedQuery,
   countQuery,
   expiredQuery,
@@ -80,6 +81,7 @@ export function createCosmosStateStore(database: Database, options: StateStoreOp
     },
     count: (state) => countRecords(container, countQuery(state)),
     countOwned: (state) => countRecords(container, countOwnedQuery(state)),
+    countNotBegun: () => countRecords(container, countNotBegunQuery()),
     pagePending: (query) => noted(pages(container, pendingQuery(query), query)),
     pageExpired: (query) => noted(pages(container, expiredQuery(query), { ...query, orderedBy: 'completeBy' })),
     pageWithoutDeadline: (state, unchangedSince, pageSize) =>

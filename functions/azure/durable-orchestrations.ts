@@ -1,7 +1,9 @@
 import type { InvocationContext } from '@azure/functions';
 import { getClient, OrchestrationRuntimeStatus } from 'durable-functions';
+import type { DurableOrchestrationStatus } from 'durable-functions';
+import { isTimedOut } from '../contracts/attempt-result.js';
 import { TransientError } from '../state/errors.js';
-import type { Orchestrations } from '../state/ports.js';
+import type { InstanceState, Orchestrations } from '../state/ports.js';
 
 const finishedStatuses = [
   OrchestrationRuntimeStatus.Completed,
@@ -9,28 +11,34 @@ const finishedStatuses = [
   OrchestrationRuntimeStatus.Terminated,
 ];
 
-/** The Durable Functions client of an invocation, as the starter and agent-reply need it; ids were validated before they get here (T18). */
+/** The Durable Functions client of an invocation; ids were validated before they get here (T18). */
 export function createDurableOrchestrations(context: InvocationContext, orchestratorName: string): Orchestrations {
   const client = getClient(context);
-  const exists = async (instanceId: string): Promise<boolean> => {
+  const instanceState = async (instanceId: string): Promise<InstanceState> => {
     try {
-      await client.getStatus(instanceId, { showInput: false });
-      return true;
+      return stateOf(await client.getStatus(instanceId, { showInput: false }));
     } catch (error) {
-      if (isUnknownInstance(error)) return false;
+      if (isUnknownInstance(error)) return 'unknown';
       throw new TransientError(`runtime: status of ${instanceId} unknown`, { cause: error });
     }
   };
 
   return {
-    exists,
+    instanceState,
     start: async (instanceId, input) => {
       try {
         await client.startNew(orchestratorName, { instanceId, input });
         return 'started';
       } catch {
         // The answer says little ("already exists" and real failures look alike): only the status tells (T3).
-        return (await exists(instanceId)) ? 'started' : 'refused';
+        return (await instanceState(instanceId)) === 'unknown' ? 'refused' : 'started';
+      }
+    },
+    terminate: async (instanceId) => {
+      try {
+        await client.terminate(instanceId, 'superseded');
+      } catch (error) {
+        throw new TransientError(`runtime: ${instanceId} could not be terminated`, { cause: error });
       }
     },
     purgeFinished: async (startedBefore) => {
@@ -55,6 +63,12 @@ export function createDurableOrchestrations(context: InvocationContext, orchestr
       }
     },
   };
+}
+
+function stateOf({ runtimeStatus, output }: DurableOrchestrationStatus): InstanceState {
+  const hasEnded = finishedStatuses.includes(runtimeStatus);
+  if (!hasEnded) return 'underWay';
+  return runtimeStatus === OrchestrationRuntimeStatus.Completed && isTimedOut(output) ? 'timedOut' : 'stopped';
 }
 
 /** The client has no error type for a 404; its message is the only sign. */

@@ -26,6 +26,11 @@ export function countOwnedQuery(state: ProcessState): SqlQuerySpec {
   };
 }
 
+/** How many owned records have dispatched nothing yet. */
+export function countNotBegunQuery(): SqlQuerySpec {
+  return { query: "SELECT VALUE COUNT(1) FROM c WHERE c.notBegunSince > ''", parameters: [] };
+}
+
 /** Waiting records that may start, the longest due first. */
 export function pendingQuery({ state, priority, notBefore }: PendingQuery): SqlQuerySpec {
   const hasPriority = priority !== undefined;

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { applicationSchema } from '../contracts/identifiers.js';
+import { workflows } from '../state/order-workflow.js';
 import { contradictions } from './contradictions.js';
 import type { SetSettings } from './contradictions.js';
 import { isSchedule } from './schedule.js';
@@ -79,7 +80,9 @@ export const settingsSchema = z.object({
   MAX_FAILURES: wholeNumber(1, 100).describe('Failed attempts after which an order is given up.'),
   EXTENDED_RETRIES: wholeNumber(0, 100).describe('Further attempts, each after an extended wait.'),
   EXTENDED_WAIT_MS: milliseconds(1_000, 168 * hour).describe('The extended wait.'),
-  WORKFLOW_VERSION: wholeNumber(1, 2).describe('Workflow version of new orders; running orders keep theirs.'),
+  WORKFLOW_VERSION: wholeNumber(1, workflows.length).describe(
+    'Workflow version of new orders; running orders keep theirs.',
+  ),
   MAX_CALLS_PER_STEP: wholeNumber(1, 10_000).describe(
     'Calls to a remote service that one step may cause, all layers multiplied.',
   ),

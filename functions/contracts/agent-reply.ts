@@ -7,6 +7,7 @@ import { agentRequestId, attemptSchema, orderIdSchema, stepIdSchema } from './id
 import { parseMessage } from './parse-message.js';
 import { rejected } from './rejection.js';
 import type { Parsed } from './rejection.js';
+import { timestampSchema } from './timestamp.js';
 
 /** Longest error message that travels in a reply, in characters. */
 export const maxReplyMessageLength = 500;
@@ -46,13 +47,26 @@ export const agentReplySchema = z.object({
   retryAfterMs: z.int().min(0).max(maxRetryAfterMs).optional(),
 });
 
+/** A reply as it is handed to the attempt that waits for it: with the time at which the scheduler received it. */
+export const receivedReplySchema = agentReplySchema.extend({ receivedAt: timestampSchema.optional() });
+
 export type StepResult = z.infer<typeof stepResultSchema>;
 export type StepError = z.infer<typeof stepErrorSchema>;
 export type AgentReply = z.infer<typeof agentReplySchema>;
+export type ReceivedReply = z.infer<typeof receivedReplySchema>;
 
 /** Reads an agent's reply; its ids must agree with each other (C4). */
 export function parseAgentReply(body: unknown): Parsed<AgentReply> {
-  const parsed = parseMessage(agentReplySchema, body, () => 'InvalidReply');
+  return parseReply(agentReplySchema, body);
+}
+
+/** Reads a reply as it was handed to its attempt. */
+export function parseReceivedReply(event: unknown): Parsed<ReceivedReply> {
+  return parseReply(receivedReplySchema, event);
+}
+
+function parseReply<Reply extends AgentReply>(schema: z.ZodType<Reply>, body: unknown): Parsed<Reply> {
+  const parsed = parseMessage(schema, body, () => 'InvalidReply');
   if (!parsed.ok) return parsed;
   const { requestId, orderId, attempt, stepId } = parsed.value;
   const idsAgree = requestId === agentRequestId(orderId, attempt, stepId);

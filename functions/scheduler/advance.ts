@@ -22,10 +22,17 @@ import type { TransitionDeps, TransitionResult } from '../status/apply-transitio
 import { buildAgentRequest, stepOf } from './agent-request-builder.js';
 import type { AdvanceRequest, AdvanceResult } from './attempt-messages.js';
 
+/** Limits of an attempt's steps, in milliseconds. */
+export interface AdvancePolicy extends Omit<DeferralPolicy, 'jitter'> {
+  readonly stepDeadlineMs: number;
+  /** How long an undo may take, counted from its beginning. */
+  readonly orderLifetimeMs: number;
+}
+
 /** What advance needs. */
 export interface AdvanceDeps extends TransitionDeps {
   readonly orders: OrdersDatabase;
-  readonly policy: { readonly stepDeadlineMs: number } & Omit<DeferralPolicy, 'jitter'>;
+  readonly policy: AdvancePolicy;
   /** 0 to 1; seeded in tests. */
   readonly random: () => number;
 }
@@ -49,8 +56,9 @@ export async function advanceAttempt(request: AdvanceRequest, deps: AdvanceDeps)
 async function advanceOrThrow(request: AdvanceRequest, deps: AdvanceDeps): Promise<AdvanceResult> {
   const { orderId, instanceId, reply } = request;
   const workflow = await workflowOf(orderId, deps);
-  const { stepDeadlineMs, ...waits } = deps.policy;
-  const input = { instanceId, workflow, stepDeadlineMs, deferral: { ...waits, jitter: deps.random() }, reply };
+  const { backoffMs, maxBackoffMs, ...limits } = deps.policy;
+  const deferral = { backoffMs, maxBackoffMs, jitter: deps.random() };
+  const input = { instanceId, workflow, ...limits, deferral, reply };
   const result = await applyAsOwner(request, advanceTransition, input, deps);
   if (result.kind === 'refused') {
     deps.telemetry.event('attempt-superseded', { orderId, instanceId, reason: result.reason });
@@ -115,23 +123,39 @@ async function dispatch(
   request: AdvanceRequest,
   deps: AdvanceDeps,
 ): Promise<AdvanceResult> {
+  const { orderId, attempt } = record;
   const { stepId, requestId, completeBy } = action;
   const step = stepOf(record, stepId);
-  if (step.transport === 'queue') {
-    const agentRequest = await buildAgentRequest({ record, action, step, replyToken: request.replyToken }, deps);
-    await deps.sender.send(agentRequestQueueName(step.agent), {
-      messageId: requestId,
-      correlationId: record.orderId,
-      body: agentRequest,
-      timeToLiveMs: Math.max(1, msBetween(deps.clock.now(), completeBy)),
-      ...traceProperties(record.traceparent),
-    });
+  const isSent =
+    step.transport === 'activity' ? isInTime(action, deps) : await sendRequest(record, action, request, deps);
+  if (!isSent) {
+    deps.telemetry.event('step-not-dispatched', { orderId, attempt, stepId, action: action.action });
+    return { kind: 'tooLate' };
   }
-  deps.telemetry.event('step-dispatched', {
-    orderId: record.orderId,
-    attempt: record.attempt,
-    stepId,
-    action: action.action,
-  });
+  deps.telemetry.event('step-dispatched', { orderId, attempt, stepId, action: action.action });
   return { kind: 'dispatched', stepId, requestId, completeBy, agent: step.agent, transport: step.transport };
+}
+
+function isInTime({ completeBy }: DispatchAction, { clock }: AdvanceDeps): boolean {
+  return clock.now() < completeBy;
+}
+
+/** Returns whether the request was sent: after the deadline of its step it is of no use. */
+async function sendRequest(
+  record: StateRecord,
+  action: DispatchAction,
+  { replyToken }: AdvanceRequest,
+  deps: AdvanceDeps,
+): Promise<boolean> {
+  const step = stepOf(record, action.stepId);
+  const body = await buildAgentRequest({ record, action, step, replyToken }, deps);
+  if (!isInTime(action, deps)) return false;
+  await deps.sender.send(agentRequestQueueName(step.agent), {
+    messageId: action.requestId,
+    correlationId: record.orderId,
+    body,
+    timeToLiveMs: Math.max(1, msBetween(deps.clock.now(), action.completeBy)),
+    ...traceProperties(record.traceparent),
+  });
+  return true;
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { agentReplySchema } from '../contracts/agent-reply.js';
 import { attemptSchema, orderIdSchema, stepIdSchema } from '../contracts/identifiers.js';
+import { attemptEndingSchema } from '../contracts/supervisor-hint.js';
 import { timestampSchema } from '../contracts/timestamp.js';
 import { processStateSchema } from '../state/state-record.js';
 
@@ -44,13 +45,20 @@ export const advanceResultSchema = z.discriminatedUnion('kind', [
     transport: z.enum(['queue', 'activity']),
   }),
   z.object({ kind: z.literal('superseded') }),
+  /** The store or the broker was away until the step's deadline had passed: the request was not sent. */
+  z.object({ kind: z.literal('tooLate') }),
   z.object({ kind: z.literal('ended'), processState: processStateSchema }),
 ]);
 
 export type AdvanceResult = z.infer<typeof advanceResultSchema>;
 export type Dispatched = Extract<AdvanceResult, { kind: 'dispatched' }>;
 
-/** Input of the hint activity: look at the order once its time is up. */
-export const hintInputSchema = z.object({ orderId: orderIdSchema, requestId: z.string(), completeBy: timestampSchema });
+/** Input of the hint activity: look at the order once its time is up, or at once if its attempt has stopped. */
+export const hintInputSchema = z.object({
+  orderId: orderIdSchema,
+  requestId: z.string(),
+  completeBy: timestampSchema,
+  ending: attemptEndingSchema.default('timedOut'),
+});
 
 export type HintInput = z.infer<typeof hintInputSchema>;

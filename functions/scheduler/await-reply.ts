@@ -3,20 +3,23 @@
  *
  * Invariants
  * W1 Whatever wins, no timer stays open: an open timer keeps the instance running (T21).
- * W2 A reply that wins after the deadline has passed is a timeout: after an outage the reply may be read first (T14).
+ * W2 A reply that was received after the deadline is a timeout, also when it wins the race: after an outage it may be read
+ *    first (T14). One that was received in time counts, however late the runtime hands it over: the fence protects the order.
  * W3 Only the reply with this request's id and token counts; others are ignored and the race is run again, against a
  *    fresh timer to the same deadline (T15, T25).
  * W4 The history stays bounded: after so many replies that do not count, the attempt waits no longer.
  */
 import type { OrchestrationContext, Task } from 'durable-functions';
-import { parseAgentReply } from '../contracts/agent-reply.js';
-import type { AgentReply } from '../contracts/agent-reply.js';
+import { parseReceivedReply } from '../contracts/agent-reply.js';
+import type { AgentReply, ReceivedReply } from '../contracts/agent-reply.js';
 import { replyEventName } from '../contracts/identifiers.js';
+import type { AttemptEnding } from '../contracts/supervisor-hint.js';
 import type { Dispatched } from './attempt-messages.js';
 
-/** How a step ended for the attempt that waits for it. */
+/** How a step ended for the attempt that waits for it. `stopped`: its activity broke, so nothing is known of it. */
 export type StepOutcome =
-  { readonly kind: 'replied'; readonly reply: AgentReply } | { readonly kind: 'timedOut'; readonly reply?: undefined };
+  | { readonly kind: 'replied'; readonly reply: AgentReply }
+  | { readonly kind: AttemptEnding; readonly reply?: undefined };
 
 /** The step that is waited for. */
 export interface PendingStep {
@@ -37,38 +40,51 @@ export function* awaitReply(context: OrchestrationContext, pending: PendingStep)
     const reply = context.df.waitForExternalEvent(replyEventName(pending.dispatched.stepId));
     if (!(yield* winsRace(context, reply, pending))) return timedOut;
     const answer = expectedReply(reply.result, pending);
-    if (answer !== undefined) return { kind: 'replied', reply: answer };
+    if (answer !== undefined) return inTime(context, answer, pending);
+    if (isPast(context.df.currentUtcDateTime, pending)) return timedOut;
   }
   return timedOut;
 }
 
-/** The agent is an activity of this app. No answer, also from an agent that broke, is an unknown outcome (R27). */
+/**
+ * The agent is an activity of this app. No answer is an unknown outcome (R27). So is an activity that failed, but that is a
+ * fault of our side (the process died, the store was away), and no failure of the order.
+ */
 function* awaitActivity(context: OrchestrationContext, pending: PendingStep): Generator<Task, StepOutcome> {
   const { orderId, replyToken, dispatched } = pending;
   const work = context.df.callActivity(dispatched.agent, { orderId, requestId: dispatched.requestId, replyToken });
-  try {
-    if (!(yield* winsRace(context, work, pending))) return timedOut;
-  } catch {
-    return timedOut;
-  }
-  const answer = expectedReply(work.result, pending);
-  return answer === undefined ? timedOut : { kind: 'replied', reply: answer };
+  const hasWon = yield* winsRace(context, work, pending);
+  if (work.isFaulted) return { kind: 'stopped' };
+  const answer = hasWon ? expectedReply(work.result, pending) : undefined;
+  return answer === undefined ? timedOut : inTime(context, answer, pending);
 }
 
 function* winsRace(context: OrchestrationContext, task: Task, { dispatched }: PendingStep): Generator<Task, boolean> {
-  const deadline = new Date(dispatched.completeBy);
-  const timer = context.df.createTimer(deadline);
+  const timer = context.df.createTimer(new Date(dispatched.completeBy));
   try {
     const winner: unknown = yield context.df.Task.any([task, timer]);
-    const isLate = context.df.currentUtcDateTime >= deadline;
-    return winner === task && !isLate; // W2
+    return winner === task;
   } finally {
     if (!timer.isCompleted) timer.cancel(); // W1
   }
 }
 
-function expectedReply(event: unknown, { replyToken, dispatched }: PendingStep): AgentReply | undefined {
-  const parsed = parseAgentReply(event);
+/** W2. A reply that an earlier build has handed over says nothing of when it was received. */
+function inTime(
+  context: OrchestrationContext,
+  { receivedAt, ...reply }: ReceivedReply,
+  pending: PendingStep,
+): StepOutcome {
+  const at = receivedAt === undefined ? context.df.currentUtcDateTime : new Date(receivedAt);
+  return isPast(at, pending) ? timedOut : { kind: 'replied', reply };
+}
+
+function isPast(at: Date, { dispatched }: PendingStep): boolean {
+  return at >= new Date(dispatched.completeBy);
+}
+
+function expectedReply(event: unknown, { replyToken, dispatched }: PendingStep): ReceivedReply | undefined {
+  const parsed = parseReceivedReply(event);
   if (!parsed.ok) return undefined;
   const isExpected = parsed.value.requestId === dispatched.requestId && parsed.value.replyToken === replyToken;
   return isExpected ? parsed.value : undefined; // W3

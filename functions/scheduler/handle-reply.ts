@@ -9,19 +9,20 @@
  * H4 A step that no workflow has is never raised as an event, so that nobody can fill a history with invented steps.
  */
 import { parseAgentReply } from '../contracts/agent-reply.js';
-import type { AgentReply } from '../contracts/agent-reply.js';
+import type { AgentReply, ReceivedReply } from '../contracts/agent-reply.js';
 import { orchestrationInstanceId, replyEventName } from '../contracts/identifiers.js';
 import type { Rejection } from '../contracts/rejection.js';
 import { isEarlierThanAttempt } from '../state/earlier-version.js';
 import { PermanentError, TransientError } from '../state/errors.js';
 import { isKnownStep } from '../state/order-workflow.js';
-import type { Orchestrations, ReceivedMessage, StateStore, Telemetry } from '../state/ports.js';
+import type { Clock, Orchestrations, ReceivedMessage, StateStore, Telemetry } from '../state/ports.js';
 import { isTerminal } from '../state/state-record.js';
 
 /** What agent-reply needs. */
 export interface ReplyDeps {
   readonly orchestrations: Orchestrations;
   readonly store: StateStore;
+  readonly clock: Clock;
   readonly telemetry: Telemetry;
 }
 
@@ -43,7 +44,8 @@ export async function handleReply(message: ReplyMessage, deps: ReplyDeps): Promi
     return undefined;
   }
   const instanceId = orchestrationInstanceId(reply.orderId, reply.attempt);
-  const raised = await deps.orchestrations.raiseEvent(instanceId, replyEventName(reply.stepId), reply);
+  const received: ReceivedReply = { ...reply, receivedAt: deps.clock.now() };
+  const raised = await deps.orchestrations.raiseEvent(instanceId, replyEventName(reply.stepId), received);
   if (raised === 'unknown') await settleUnknown(reply, message.redelivery, deps);
   else if (isKnownLate(reply, instanceId, deps)) reportLate(reply, deps);
   return undefined;

@@ -3,11 +3,12 @@ import { addMs } from '../contracts/timestamp.js';
 import type { QueueSender } from '../state/ports.js';
 import type { HintInput } from './attempt-messages.js';
 
-/** Asks the supervisor to look at the order as soon as its deadline and the grace have passed. */
+/** Tells the supervisor how the attempt has ended: at once if it stopped, else when its deadline and the grace have passed. */
 export async function hintSupervisor(input: HintInput, sender: QueueSender, graceMs: number): Promise<void> {
+  const { orderId, requestId, completeBy, ending } = input;
   await sender.send(hintQueueName, {
-    messageId: `${input.requestId}.expired`,
-    body: { schemaVersion: 1, orderId: input.orderId },
-    notBefore: addMs(input.completeBy, graceMs),
+    messageId: `${requestId}.expired`,
+    body: { schemaVersion: 1, orderId, requestId, ending },
+    ...(ending === 'timedOut' ? { notBefore: addMs(completeBy, graceMs) } : {}),
   });
 }

@@ -23,7 +23,7 @@ import type { TransitionDeps } from '../status/apply-transition.js';
 
 /** What the starter needs. */
 export interface StarterDeps extends TransitionDeps {
-  readonly orchestrations: Orchestrations;
+  readonly orchestrations: Pick<Orchestrations, 'start' | 'instanceState'>;
   readonly policy: StarterPolicy;
   /** From 0 to 1, as `Math.random`. */
   readonly random: () => number;
@@ -95,7 +95,7 @@ export async function startPending(capacity: number, deps: StarterRunDeps): Prom
 function* slicesOf(capacity: number, run: StarterRun, { policy, debt }: StarterRunDeps): Generator<Slice> {
   yield { query: { state: 'Compensating' }, limit: policy.maxPerRun };
   const before = run.started;
-  const room = Math.max(0, Math.min(capacity, policy.maxPerRun));
+  const room = Math.max(0, Math.min(capacity, policy.maxPerRun - run.started));
   const left = (): number => room - (run.started - before);
   const high = { state: 'Pending', priority: 'high' } as const;
   const dueToNormal = debt.toNormal + room * policy.normalShare;
@@ -209,13 +209,17 @@ export async function startOrder(record: StateRecord, deps: StarterDeps): Promis
   return startAttempt({ orderId, attempt, mayBeRunning: claimed.repeated }, deps);
 }
 
+async function isKnown(instanceId: string, { orchestrations }: StarterDeps): Promise<boolean> {
+  return (await orchestrations.instanceState(instanceId)) !== 'unknown';
+}
+
 async function startAttempt(
   { orderId, attempt, mayBeRunning }: { orderId: string; attempt: number; mayBeRunning: boolean },
   deps: StarterDeps,
 ): Promise<StartOutcome> {
   const instanceId = orchestrationInstanceId(orderId, attempt);
   try {
-    if (mayBeRunning && (await deps.orchestrations.exists(instanceId))) return 'lost'; // P4
+    if (mayBeRunning && (await isKnown(instanceId, deps))) return 'lost'; // P4
     const start = await deps.orchestrations.start(instanceId, { orderId, attempt });
     if (start === 'started') return 'started';
   } catch (error) {

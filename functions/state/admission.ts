@@ -5,6 +5,7 @@
  * Invariants
  * AD1 Above the high-water mark intake closes, and opens again only at the low-water mark: no flapping.
  * AD2 What was accepted is never affected: only orders that are not stored yet are turned away.
+ * AD3 A runtime that does not begin what it was given is given no more (a slow one must not collect a growing backlog).
  */
 import { z } from 'zod';
 import { timestampSchema } from '../contracts/timestamp.js';
@@ -21,6 +22,8 @@ export const admissionSchema = z.object({
   pending: z.int().min(0),
   /** Orders with a running attempt, or being undone. */
   inFlight: z.int().min(0),
+  /** Of those in flight, attempts that have dispatched nothing yet. */
+  notBegun: z.int().min(0).default(0),
   at: timestampSchema,
 });
 
@@ -47,6 +50,7 @@ export interface AdmissionLimits {
 export interface Load {
   readonly pending: number;
   readonly inFlight: number;
+  readonly notBegun: number;
   readonly isPaused: boolean;
 }
 
@@ -54,6 +58,17 @@ export interface Load {
 export function nextIntakeMode(previous: IntakeMode, load: Load, limits: AdmissionLimits): IntakeMode {
   if (load.isPaused || load.pending >= limits.highWater) return 'closed';
   if (previous === 'closed' && load.pending > limits.lowWater) return 'closed'; // AD1
-  const hasCapacity = load.pending + load.inFlight < limits.maxInFlight;
+  const hasCapacity = load.pending + load.inFlight < limits.maxInFlight && roomToBegin(load, limits) > 0;
   return hasCapacity ? 'open' : 'throttled';
+}
+
+/** AD3: at most half of what may be in flight may wait for the runtime to begin. */
+const notBegunShare = 0.5;
+
+/** How many more attempts the runtime may be given now. */
+export function roomToBegin(
+  { notBegun }: Pick<Load, 'notBegun'>,
+  { maxInFlight }: Pick<AdmissionLimits, 'maxInFlight'>,
+): number {
+  return Math.max(0, Math.ceil(maxInFlight * notBegunShare) - notBegun);
 }

@@ -21,6 +21,8 @@ export interface AdvanceInput {
   readonly workflow: Workflow;
   readonly stepDeadlineMs: number;
   readonly deferral: DeferralPolicy;
+  /** How long an undo may take, counted from its beginning. */
+  readonly orderLifetimeMs: number;
   /** The reply to the step dispatched last; absent in the first advance of an attempt. */
   readonly reply?: StepReply | undefined;
 }

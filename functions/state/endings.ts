@@ -1,8 +1,10 @@
 /** How an order ends without success: the record keeps the cause, the application gets a public reason (T58, T77). */
 import type { StatusReason } from '../contracts/status-message.js';
+import { addMs } from '../contracts/timestamp.js';
 import type { Timestamp } from '../contracts/timestamp.js';
 import type { Actor } from './decision.js';
-import { moved, withStatus } from './record-edits.js';
+import type { Workflow } from './order-workflow.js';
+import { moved, openCompensation, withStatus } from './record-edits.js';
 import type { StateRecord } from './state-record.js';
 
 /** Public reasons by how the order ended. */
@@ -28,6 +30,51 @@ export function gaveUp(record: StateRecord, ending: Ending, now: Timestamp): Sta
   const fields = { completeBy: null, error: { code, message, stepId: stepId ?? null, at: now } };
   const ended = moved(record, { actor: ending.actor, to: ending.to, note: `${code}: ${message}`, fields }, now);
   return withStatus(ended, 'OrderFailed', publicReasons[ending.to], now);
+}
+
+/** Why automation cannot finish an order. */
+export interface LastFailure {
+  readonly actor: Actor;
+  readonly code: string;
+  readonly message: string;
+  readonly stepId?: string;
+}
+
+/** What the end of an order depends on. */
+export interface EndingRules {
+  /** `undefined` when this build does not know the workflow of the order. */
+  readonly workflow: Workflow | undefined;
+  /** How long an undo may take, counted from its beginning. */
+  readonly orderLifetimeMs: number;
+}
+
+/** After the last failure an operator decides, or what was done is undone: the workflow says which. */
+export function cannotFinish(
+  record: StateRecord,
+  failure: LastFailure,
+  rules: EndingRules,
+  now: Timestamp,
+): StateRecord {
+  if (rules.workflow?.afterLastFailure !== 'undo') return gaveUp(record, { ...failure, to: 'Error' }, now);
+  const { actor, code, message, stepId } = failure;
+  const withCause = { ...record, error: { code, message, stepId: stepId ?? null, at: now } };
+  return beginUndo(withCause, { actor, note: `${code}: ${message}` }, rules, now);
+}
+
+/**
+ * Frees an order to be undone by its next attempt, under a higher fencing token than anything before it (T75). The undo has
+ * as much time as a new order. An order with nothing to undo ends at once.
+ */
+export function beginUndo(
+  record: StateRecord,
+  { actor, note }: { readonly actor: Actor; readonly note: string },
+  { orderLifetimeMs }: Pick<EndingRules, 'orderLifetimeMs'>,
+  now: Timestamp,
+): StateRecord {
+  if (openCompensation(record).length === 0) return undone(record, now, { actor, note: `${note}, nothing to undo` });
+  const expiresAt = addMs(now, orderLifetimeMs);
+  const fields = { lockedBy: null, completeBy: null, notBefore: now, expiresAt };
+  return moved(record, { actor, to: 'Compensating', note, fields }, now);
 }
 
 /** What ends an order whose completed work is undone. */

@@ -34,7 +34,7 @@ export const resubmit: Transition<OperatorInput> = {
       notBefore: now,
       failureCount: 0,
       error: null,
-      steps: record.steps.map((step) => (hasDefinitelyFailed(record, step) ? withNextKey(step) : step)),
+      steps: record.steps.map((step) => ({ ...withKeyOfNextTry(record, step), failureCount: 0 })),
       expiresAt: input.expiresAt,
       budget: { ...record.budget, allowed: Math.max(allowed, spent) + input.budgetGrant },
     };
@@ -47,8 +47,8 @@ function hasDefinitelyFailed({ compensation }: StateRecord, { id, state }: StepR
   return state === 'Failed' && entry?.uncertain === false;
 }
 
-function withNextKey(step: StepRecord): StepRecord {
-  return { ...step, keyGeneration: step.keyGeneration + 1 };
+function withKeyOfNextTry(record: StateRecord, step: StepRecord): StepRecord {
+  return hasDefinitelyFailed(record, step) ? { ...step, keyGeneration: step.keyGeneration + 1 } : step;
 }
 
 /** The undo is to be tried again: under another key only if it has definitely failed under this one. */
@@ -56,7 +56,7 @@ function toBeUndoneAgain(entry: CompensationEntry): CompensationEntry {
   const hasFailed = entry.state === 'Failed' && !entry.undoUncertain;
   const undoGeneration = hasFailed ? entry.undoGeneration + 1 : entry.undoGeneration;
   const undoUncertain = entry.undoUncertain || entry.state === 'Running';
-  return { ...entry, state: 'Recorded', undoGeneration, undoUncertain };
+  return { ...entry, state: 'Recorded', undoGeneration, undoUncertain, failureCount: 0 };
 }
 
 /** Error or CompensationFailed → to be undone (again), failed entries included. */
@@ -67,9 +67,10 @@ export const compensate: Transition<Pick<OperatorInput, 'reason' | 'expiresAt'>>
   to: ['Compensating'],
   decide: (record, input, now) => {
     if (!compensate.from.includes(record.processState)) return refused('wrongState');
-    const compensation = record.compensation.map((entry) =>
-      entry.state === 'Failed' ? toBeUndoneAgain(entry) : entry,
-    );
+    const compensation = record.compensation.map((entry) => ({
+      ...(entry.state === 'Failed' ? toBeUndoneAgain(entry) : entry),
+      failureCount: 0,
+    }));
     const fields = { ...freed(input, now), compensation };
     return write(
       moved(record, { actor: 'operator', to: 'Compensating', note: `compensate: ${input.reason}`, fields }, now),

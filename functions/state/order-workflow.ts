@@ -27,10 +27,14 @@ export interface WorkflowStep {
   readonly payload: (order: Order) => Readonly<Record<string, unknown>>;
 }
 
+/** What happens to an order that cannot be finished: an operator decides, or what was done is undone. */
+export type AfterLastFailure = 'operator' | 'undo';
+
 /** One version of the workflow. */
 export interface Workflow {
   readonly version: number;
   readonly steps: readonly WorkflowStep[];
+  readonly afterLastFailure: AfterLastFailure;
 }
 
 const payment: WorkflowStep = {
@@ -83,8 +87,9 @@ const invoice: WorkflowStep = {
 
 /** Every version that this build knows. */
 export const workflows: readonly Workflow[] = [
-  { version: 1, steps: [payment, inventory, shipping] },
-  { version: 2, steps: [payment, inventory, shipping, invoice] },
+  { version: 1, steps: [payment, inventory, shipping], afterLastFailure: 'operator' },
+  { version: 2, steps: [payment, inventory, shipping, invoice], afterLastFailure: 'operator' },
+  { version: 3, steps: [payment, inventory, shipping, invoice], afterLastFailure: 'undo' },
 ];
 
 /** The workflow of a version, or `undefined` when this build does not know it. */

@@ -83,6 +83,8 @@ export interface StateStore {
   count(state: ProcessState): Promise<number>;
   /** How many records in this state are owned by an attempt, about. */
   countOwned(state: ProcessState): Promise<number>;
+  /** How many records are owned by an attempt that has dispatched nothing yet, about. */
+  countNotBegun(): Promise<number>;
   /** Unowned records that may start, in pages, the longest waiting first. */
   pagePending(query: PendingQuery): AsyncIterable<RecordPage>;
   /** Owned records whose completeBy has passed, in pages. */
@@ -171,6 +173,13 @@ export interface MessageRejector {
   reject(message: ReceivedMessage, rejection: Rejection): Promise<void>;
 }
 
+/** What the runtime says of an attempt. */
+export type InstanceState =
+  | 'unknown' // never started, or forgotten
+  | 'underWay' // waiting to run, or running
+  | 'timedOut' // ended by itself, because the time of its step was up
+  | 'stopped'; // ended in any other way: failed, terminated, superseded
+
 /** The runtime that runs attempts (R83). */
 export interface Orchestrations {
   /** Starts the attempt. `refused`: definitely not started. Throws {@link TransientError} when that is unknown. */
@@ -178,8 +187,10 @@ export interface Orchestrations {
     instanceId: string,
     input: { readonly orderId: string; readonly attempt: number },
   ): Promise<'started' | 'refused'>;
-  /** Whether the runtime knows the instance, running or finished. */
-  exists(instanceId: string): Promise<boolean>;
+  /** What has become of the attempt. Throws {@link TransientError} when the runtime cannot tell. */
+  instanceState(instanceId: string): Promise<InstanceState>;
+  /** Asks the runtime to run the attempt no further. Best effort: the fence stops it anyway. */
+  terminate(instanceId: string): Promise<void>;
   /** Forgets finished instances that were started before this time. Returns how many; throws {@link TransientError}. */
   purgeFinished(startedBefore: Timestamp): Promise<number>;
   /** Hands an event to a running instance; `unknown` when the runtime knows no such instance. */

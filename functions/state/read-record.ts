@@ -29,11 +29,16 @@ export function readStateRecord(document: Document): ReadRecord {
   if (typeof workflowVersion === 'number' && findWorkflow(workflowVersion) === undefined) {
     return { kind: 'newer', id, problem: `workflow version ${workflowVersion}, unknown to this build` };
   }
-  const parsed = stateRecordSchema.safeParse(version === 1 ? upgradeFrom1(document) : document);
+  const parsed = stateRecordSchema.safeParse(upgraded(document, version));
   if (parsed.success && parsed.data.orderId === id) return { kind: 'record', record: parsed.data };
   if (parsed.success) return { kind: 'malformed', id, problem: 'orderId: expected the id of the document' };
   const problem = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
   return { kind: 'malformed', id, problem: problem.slice(0, 500) };
+}
+
+function upgraded(document: Document, version: unknown): Document {
+  if (version === 1) return upgradeFrom2(upgradeFrom1(document));
+  return version === 2 ? upgradeFrom2(document) : document;
 }
 
 /** Version 1 knew neither since when a status waits, nor whether an earlier request of a step is unaccounted for. */
@@ -45,6 +50,37 @@ function upgradeFrom1(document: Document): Document {
     outboxSince: outbox[0]?.['at'] ?? null,
     compensation: listOf(document['compensation']).map((entry) => ({ ...entry, uncertain: true })),
   };
+}
+
+/**
+ * Version 2 counted failures for the whole order, and undo failures for the whole undo. They are taken for those of what
+ * is open now, so that the new build grants no more attempts than the old one had left.
+ */
+function upgradeFrom2(document: Document): Document {
+  const steps = listOf(document['steps']);
+  const open = steps.find(({ state }) => state !== 'Completed');
+  const compensation = listOf(document['compensation']);
+  const openUndo = compensation.findLast(({ state }) => state === 'Running' || state === 'Recorded');
+  const count = (isOpen: boolean, total: unknown): unknown => (isOpen ? (total ?? 0) : 0);
+  const upgraded = {
+    ...document,
+    schemaVersion: 3,
+    steps: steps.map((step) => ({ ...step, failureCount: count(step === open, document['failureCount']) })),
+    compensation: compensation.map((entry) => ({
+      ...entry,
+      failureCount: count(entry === openUndo, document['compensationFailureCount']),
+    })),
+  };
+  return { ...upgraded, notBegunSince: hasBegunIn2(document) ? null : document['updatedAt'] };
+}
+
+/** True unless an attempt owns the order that has dispatched nothing yet. */
+function hasBegunIn2(document: Document): boolean {
+  const { lockedBy, processState } = document;
+  const isUndo = processState === 'Compensating';
+  if (typeof lockedBy !== 'string' || !(isUndo || processState === 'Processing')) return true;
+  const requests = isUndo ? listOf(document['compensation']) : listOf(document['steps']);
+  return requests.some(({ requestId }) => typeof requestId === 'string' && requestId.startsWith(`${lockedBy}.`));
 }
 
 function listOf(value: unknown): readonly Document[] {

@@ -2,6 +2,8 @@
 import type { StatusKind, StatusReason } from '../contracts/status-message.js';
 import type { Timestamp } from '../contracts/timestamp.js';
 import type { Actor } from './decision.js';
+import { hasBegun } from './own-requests.js';
+import { isTerminal } from './state-record.js';
 import type { CompensationEntry, ProcessState, StateRecord, StepRecord } from './state-record.js';
 
 const historyLimit = 50;
@@ -16,7 +18,7 @@ export interface Change {
 
 /** Moves the record to a state, keeps a history entry (newest 50) and the time of the change. */
 export function moved(record: StateRecord, change: Change, now: Timestamp): StateRecord {
-  const next = { ...record, ...change.fields };
+  const next = { ...record, ...change.fields, processState: change.to };
   const entry = {
     at: now,
     actor: change.actor,
@@ -27,10 +29,32 @@ export function moved(record: StateRecord, change: Change, now: Timestamp): Stat
   };
   return {
     ...next,
-    processState: change.to,
+    notBegunSince: notBegunSince(record, next, now),
     updatedAt: now,
     history: [...next.history, entry].slice(-historyLimit),
   };
+}
+
+function notBegunSince(before: StateRecord, next: StateRecord, now: Timestamp): Timestamp | null {
+  const isOwned = next.lockedBy !== null && !isTerminal(next);
+  if (!isOwned || hasBegun(next)) return null;
+  return next.lockedBy === before.lockedBy ? (before.notBegunSince ?? now) : now;
+}
+
+/** Counts a failure of the order at one of its steps. */
+export function withFailure(record: StateRecord, stepId: string): StateRecord {
+  const steps = record.steps.map((step) =>
+    step.id === stepId ? { ...step, failureCount: step.failureCount + 1 } : step,
+  );
+  return { ...record, steps, failureCount: record.failureCount + 1 };
+}
+
+/** Counts a failure of the order at one of its undos. */
+export function withUndoFailure(record: StateRecord, stepId: string): StateRecord {
+  const compensation = record.compensation.map((entry) =>
+    entry.stepId === stepId ? { ...entry, failureCount: entry.failureCount + 1 } : entry,
+  );
+  return { ...record, compensation, compensationFailureCount: record.compensationFailureCount + 1 };
 }
 
 /** Adds a status message to the outbox (T53). */

@@ -11,7 +11,7 @@ import { statusKindSchema, statusReasonSchema } from '../contracts/status-messag
 import { timestampSchema } from '../contracts/timestamp.js';
 
 /** The newest form of the record that this build reads and the one it writes. */
-export const stateSchemaVersion = 2;
+export const stateSchemaVersion = 3;
 
 export const processStateSchema = z.enum([
   'Pending',
@@ -38,6 +38,8 @@ const stepSchema = z.looseObject({
   deferrals: z.int().min(0).default(0),
   /** Grows when an operator asks for another try of a step that has definitely failed. */
   keyGeneration: z.int().min(1).default(1),
+  /** Attempts of the order that failed at this step. */
+  failureCount: z.int().min(0),
 });
 
 /** What may have to be undone: recorded before the step's request is sent (T71, T72), holds references only (R47). */
@@ -56,6 +58,8 @@ const compensationEntrySchema = z.looseObject({
   undoGeneration: z.int().min(1).default(1),
   /** An earlier request of this undo has no known outcome, or may have: its key must stay. */
   undoUncertain: z.boolean().default(true),
+  /** Attempts of the order that failed at this undo. */
+  failureCount: z.int().min(0),
 });
 
 /** A status message that is still to be sent. */
@@ -86,8 +90,14 @@ export const stateRecordSchema = z.looseObject({
   processState: processStateSchema,
   lockedBy: z.string().min(1).nullish().default(null),
   completeBy: timestampSchema.nullish().default(null),
+  /**
+   * Since when the attempt that owns the order has not dispatched anything; null when it has, or nobody owns the order. It
+   * follows from the rest of the record and is indexed, so that the starter can count such attempts.
+   */
+  notBegunSince: timestampSchema.nullable(),
   notBefore: timestampSchema,
   attempt: z.int().min(0),
+  /** Failed attempts, at whatever step. */
   failureCount: z.int().min(0).default(0),
   compensationFailureCount: z.int().min(0).default(0),
   expiresAt: timestampSchema,

@@ -17,10 +17,12 @@ import { decideUndo } from './compensation-transitions.js';
 import { deferredUntil } from './deferral.js';
 import { alreadyDone, refused, write } from './decision.js';
 import type { Decision, Transition } from './decision.js';
-import { gaveUp, undone } from './endings.js';
+import { beginUndo, cannotFinish, gaveUp } from './endings.js';
+import type { Ending, LastFailure } from './endings.js';
 import { stepKey } from './next-action.js';
 import { dispatchCost, findStep } from './order-workflow.js';
-import { moved, openCompensation, withCompensation, withStatus, withStep } from './record-edits.js';
+import { ownRequests } from './own-requests.js';
+import { moved, withCompensation, withFailure, withStatus, withStep, withUndoFailure } from './record-edits.js';
 import { isTerminal } from './state-record.js';
 import type { StateRecord, StepRecord } from './state-record.js';
 
@@ -55,10 +57,16 @@ export const fail: Transition<FailInput> = {
     if (record.lockedBy !== instanceId) return refused('superseded');
     if (isTerminal(record)) return alreadyDone;
     const to = record.processState === 'Compensating' ? 'CompensationFailed' : 'Error';
-    const counted = { ...record, failureCount: record.failureCount + 1 };
-    return write(gaveUp(counted, { actor: 'orchestrator', to, code, message }, now));
+    return write(gaveUp(withOwnFailure(record), { actor: 'orchestrator', to, code, message }, now));
   },
 };
+
+/** Counts a failure at what the attempt has dispatched last; without a dispatch there is none. */
+function withOwnFailure(record: StateRecord): StateRecord {
+  const stepId = ownRequests(record).at(-1);
+  if (stepId === undefined) return record;
+  return record.processState === 'Compensating' ? withUndoFailure(record, stepId) : withFailure(record, stepId);
+}
 
 function decideForward(record: StateRecord, input: AdvanceInput, now: Timestamp): Decision {
   const { reply } = input;
@@ -70,9 +78,9 @@ function decideForward(record: StateRecord, input: AdvanceInput, now: Timestamp)
     case 'succeeded':
       return startNextStep(completed(record, step, reply, now), input, now);
     case 'refused':
-      return write(refusedByAgent(record, reply, now));
+      return write(refusedByAgent(record, input, reply, now));
     case 'failed':
-      return write(failedAtAgent(record, reply, now));
+      return write(failedAtAgent(record, input, reply, now));
     case 'deferred':
       return write(deferredByAgent(record, input, reply, now));
   }
@@ -88,11 +96,12 @@ function startNextStep(record: StateRecord, input: AdvanceInput, now: Timestamp)
   const requestId = agentRequestId(record.orderId, record.attempt, next.id);
   if (next.requestId === requestId && next.state === 'Running') return alreadyDone; // A3
   const definition = findStep(input.workflow, next.id);
-  if (definition === undefined) return write(cannotGoOn(record, next.id, 'UnknownStep', now));
+  if (definition === undefined) return write(gaveUp(record, unknownStep(next.id), now));
   const spent = record.budget.spent + dispatchCost(definition);
-  if (spent > record.budget.allowed) return write(cannotGoOn(record, next.id, 'BudgetExhausted', now));
+  if (spent > record.budget.allowed)
+    return write(cannotGoOn(record, input, { stepId: next.id, ...budgetExhausted }, now));
   const completeBy = earlier(addMs(now, input.stepDeadlineMs * definition.deadlineShare), record.expiresAt);
-  if (completeBy <= now) return write(cannotGoOn(record, next.id, 'Expired', now));
+  if (completeBy <= now) return write(cannotGoOn(record, input, { stepId: next.id, ...expired }, now));
   const running = { state: 'Running', requestId, completeBy, startedAt: now, endedAt: null, error: null } as const;
   const started = withStep(withIntent(record, next, definition.undoAction), next.id, running);
   const fields = { completeBy, budget: { ...record.budget, spent } };
@@ -109,7 +118,7 @@ function withIntent(record: StateRecord, { id: stepId, state }: StepRecord, acti
     return withCompensation(record, stepId, { state: 'Recorded', key, uncertain });
   }
   const seq = record.compensation.length + 1;
-  const intent = { seq, stepId, action, key, state: 'Recorded', requestId: null } as const;
+  const intent = { seq, stepId, action, key, state: 'Recorded', requestId: null, failureCount: 0 } as const;
   const entry = { ...intent, uncertain: false, deferrals: 0, undoGeneration: 1, undoUncertain: false };
   return { ...record, compensation: [...record.compensation, entry] };
 }
@@ -125,16 +134,13 @@ function finished(record: StateRecord, now: Timestamp): StateRecord {
 }
 
 /** A definite no. Unless an earlier request is unaccounted for, nothing was done for this step; the rest is undone (T75). */
-function refusedByAgent(record: StateRecord, reply: StepReply, now: Timestamp): StateRecord {
+function refusedByAgent(record: StateRecord, input: AdvanceInput, reply: StepReply, now: Timestamp): StateRecord {
   const { code, message } = reply.error ?? { code: 'Refused', message: 'refused by the remote service' };
   const ended = withStep(record, reply.stepId, { state: 'Refused', endedAt: now, error: { code, message } });
   const proven = withProof(ended, reply);
   const withCause = { ...proven, error: { code, message, stepId: reply.stepId, at: now } };
   const note = `${reply.stepId} refused: ${code}`;
-  const by = { actor: 'orchestrator', note: `${note}, nothing to undo` } as const;
-  if (openCompensation(proven).length === 0) return undone(withCause, now, by);
-  const fields = { lockedBy: null, completeBy: null, notBefore: now };
-  return moved(withCause, { actor: 'orchestrator', to: 'Compensating', note, fields }, now);
+  return beginUndo(withCause, { actor: 'orchestrator', note }, input, now);
 }
 
 /** A4: proof that the step was not done, unless this request or an earlier one may have had an effect (U1). */
@@ -153,7 +159,7 @@ function deferredByAgent(record: StateRecord, input: AdvanceInput, reply: StepRe
   const { stepId } = reply;
   const deferrals = record.steps.find(({ id }) => id === stepId)?.deferrals ?? 0;
   const notBefore = deferredUntil(now, { retryAfterMs: reply.retryAfterMs, deferrals }, input.deferral);
-  if (notBefore >= record.expiresAt) return cannotGoOn(record, stepId, 'Expired', now);
+  if (notBefore >= record.expiresAt) return cannotGoOn(record, input, { stepId, ...expired }, now);
   const definition = findStep(input.workflow, stepId);
   const spent = record.budget.spent - (definition === undefined ? 0 : dispatchCost(definition));
   const fresh = { state: 'NotStarted', requestId: null, completeBy: null, startedAt: null } as const;
@@ -169,22 +175,31 @@ function withoutProvenIntent(record: StateRecord, reply: StepReply): StateRecord
   return { ...record, compensation: record.compensation.filter(({ stepId }) => stepId !== reply.stepId) };
 }
 
-/** An unrecoverable fault: the order waits for an operator (R102). */
-function failedAtAgent(record: StateRecord, reply: StepReply, now: Timestamp): StateRecord {
+/** An unrecoverable fault: an operator decides, or the order is undone (R102, R20). */
+function failedAtAgent(record: StateRecord, input: AdvanceInput, reply: StepReply, now: Timestamp): StateRecord {
   const error = reply.error ?? { code: 'Failed', message: 'unrecoverable fault at the remote service' };
   const failed = withStep(record, reply.stepId, { state: 'Failed', endedAt: now, error });
   const ended = withCompensation(failed, reply.stepId, { uncertain: isUncertain(record, reply) });
-  const counted = { ...ended, failureCount: record.failureCount + 1 };
-  return gaveUp(counted, { actor: 'orchestrator', to: 'Error', stepId: reply.stepId, ...error }, now);
+  return cannotGoOn(withFailure(ended, reply.stepId), input, { stepId: reply.stepId, ...error }, now);
 }
 
-const obstacles = {
-  UnknownStep: 'this build does not know the step',
-  BudgetExhausted: 'the retry budget does not allow another request',
-  Expired: 'the order was not finished in its lifetime',
+const budgetExhausted = {
+  code: 'BudgetExhausted',
+  message: 'the retry budget does not allow another request',
 } as const;
+const expired = { code: 'Expired', message: 'the order was not finished in its lifetime' } as const;
 
-function cannotGoOn(record: StateRecord, stepId: string, code: keyof typeof obstacles, now: Timestamp): StateRecord {
-  const counted = { ...record, failureCount: record.failureCount + 1 };
-  return gaveUp(counted, { actor: 'orchestrator', to: 'Error', code, message: obstacles[code], stepId }, now);
+/** Only a newer build can tell what such an order needs, or how to undo it. */
+function unknownStep(stepId: string): Ending {
+  const message = 'this build does not know the step';
+  return { actor: 'orchestrator', to: 'Error', code: 'UnknownStep', message, stepId };
+}
+
+function cannotGoOn(
+  record: StateRecord,
+  input: AdvanceInput,
+  failure: Omit<LastFailure, 'actor'>,
+  now: Timestamp,
+): StateRecord {
+  return cannotFinish(record, { actor: 'orchestrator', ...failure }, input, now);
 }

@@ -1,7 +1,7 @@
 import type { Rejection } from '../contracts/rejection.js';
 import { parseSupervisorHint } from '../contracts/supervisor-hint.js';
 import { PermanentError } from '../state/errors.js';
-import { recoverOrder } from './recover-expired.js';
+import { recoverHinted } from './recover-order.js';
 import type { SupervisorDeps } from './supervisor-run.js';
 
 /**
@@ -14,7 +14,7 @@ export async function handleHint(body: unknown, deps: SupervisorDeps): Promise<R
   const hint = parseSupervisorHint(body);
   if (!hint.ok) return hint.rejection.reason === 'UnsupportedSchemaVersion' ? undefined : hint.rejection;
   try {
-    await recoverOrder(hint.value.orderId, deps);
+    await recoverHinted(hint.value, deps);
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
   }

@@ -14,14 +14,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { addMs, msBetween } from '../contracts/timestamp.js';
 import type { Timestamp } from '../contracts/timestamp.js';
-import { recover } from '../state/attempt-transitions.js';
 import { TransientError } from '../state/errors.js';
-import { findWorkflow } from '../state/order-workflow.js';
 import type { RecordPage, VersionedRecord } from '../state/ports.js';
 import type { ProcessState, StateRecord } from '../state/state-record.js';
 import { alertOnce } from '../status/alert-once.js';
-import { applyTransition } from '../status/apply-transition.js';
 import { noteWaiting } from './note-waiting.js';
+import { recoverOrder } from './recover-order.js';
 import { emptyMemory, keepMemory, recallMemory } from './supervisor-memory.js';
 import { countPage, guardedSweep, metered, newRun } from './supervisor-run.js';
 import type { SupervisorDeps, SupervisorPolicy, SupervisorRun, SweepDeps } from './supervisor-run.js';
@@ -169,8 +167,8 @@ function isFull(run: SupervisorRun, { policy }: SupervisorDeps, share = 1): bool
   return roomIn(run, policy, share) <= 0 || run.requestCharge >= share * policy.maxRequestCharge;
 }
 
-function roomIn({ recovered, lost, failed }: SupervisorRun, { maxPerRun }: SupervisorPolicy, share = 1): number {
-  return Math.ceil(share * maxPerRun) - recovered - lost - failed;
+function roomIn(run: SupervisorRun, { maxPerRun }: SupervisorPolicy, share = 1): number {
+  return Math.ceil(share * maxPerRun) - run.recovered - run.renewed - run.lost - run.failed;
 }
 
 /** A crowd that expired together is recovered side by side, as far as the run has room (V1); answers how many were tried. */
@@ -198,9 +196,7 @@ function noteOldest(page: RecordPage, run: SupervisorRun, { clock }: SupervisorD
 }
 
 async function recoverInto(run: SupervisorRun, seen: VersionedRecord, deps: SupervisorDeps): Promise<void> {
-  const isRecovered = await recoverRecord(seen, deps);
-  if (isRecovered) run.recovered += 1;
-  else run.lost += 1;
+  run[await recoverOrder(seen.record, deps)] += 1;
 }
 
 /** V4: what goes wrong with one order is counted and told; the run goes on. */
@@ -217,25 +213,4 @@ async function guarded(
     deps.telemetry.event('recovery-failed', { orderId, cause: String(error) });
     if (!(error instanceof TransientError)) alertOnce(deps.telemetry, 'recovery-impossible', { orderId });
   }
-}
-
-/** Recovers one order that a hint names, if its time is up. */
-export async function recoverOrder(orderId: string, deps: SupervisorDeps): Promise<boolean> {
-  const seen = await deps.store.getLatest(orderId);
-  return seen !== undefined && recoverRecord(seen, deps);
-}
-
-async function recoverRecord({ record }: VersionedRecord, deps: SupervisorDeps): Promise<boolean> {
-  const { orderId, attempt } = record;
-  const result = await applyTransition(deps, orderId, recover, {
-    observedLockedBy: record.lockedBy,
-    observedCompleteBy: record.completeBy,
-    workflow: findWorkflow(record.workflowVersion),
-    policy: deps.policy,
-    jitter: deps.random(),
-  });
-  if (result.kind !== 'applied') return false;
-  const { processState, failureCount } = result.record;
-  deps.telemetry.event('attempt-expired', { orderId, attempt, processState, failureCount });
-  return true;
 }

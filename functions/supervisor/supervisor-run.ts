@@ -1,6 +1,6 @@
 /** What a run of the supervisor needs, what it may spend and what it has done; the parts of a run share it. */
-import type { RecoveryPolicy } from '../state/attempt-transitions.js';
-import type { JobMemory, RecordPage, RecoveryIndex, StateStore, Telemetry } from '../state/ports.js';
+import type { JobMemory, Orchestrations, RecordPage, RecoveryIndex, StateStore, Telemetry } from '../state/ports.js';
+import type { RecoveryPolicy } from '../state/recovery-transitions.js';
 import { alertUnreadable } from '../status/alert-unreadable.js';
 import type { TransitionDeps } from '../status/apply-transition.js';
 import type { SupervisorMemory } from './supervisor-memory.js';
@@ -8,6 +8,7 @@ import type { SupervisorMemory } from './supervisor-memory.js';
 /** What the supervisor needs. */
 export interface SupervisorDeps extends TransitionDeps {
   readonly policy: SupervisorPolicy;
+  readonly orchestrations: Pick<Orchestrations, 'instanceState' | 'terminate'>;
   /** Where to look first, if the option is on. */
   readonly index?: RecoveryIndex;
   readonly jobs: JobMemory;
@@ -37,6 +38,8 @@ export interface SupervisorPolicy extends RecoveryPolicy {
 /** What one run did. */
 export interface SupervisorRun {
   recovered: number;
+  /** Attempts that the runtime still has: they got more time. */
+  renewed: number;
   /** Somebody else was faster, or the attempt went on meanwhile. */
   lost: number;
   /** Could not be recovered now. */
@@ -57,6 +60,7 @@ export interface SupervisorRun {
 export function newRun(): SupervisorRun {
   return {
     recovered: 0,
+    renewed: 0,
     lost: 0,
     failed: 0,
     unreadable: 0,

@@ -1,13 +1,15 @@
 import { app } from '@azure/functions';
+import { input } from 'durable-functions';
 import { hintQueueName } from '../contracts/supervisor-hint.js';
 import { onQueue } from '../on-queue.js';
-import { supervisorDeps } from '../services.js';
+import { auditDeps, supervisorDeps } from '../services.js';
 import { auditRecords } from './audit-records.js';
 import { handleHint } from './handle-hint.js';
 import { recoverExpired } from './recover-expired.js';
 
 app.timer('supervisor', {
   schedule: '%SUPERVISOR_SCHEDULE%',
+  extraInputs: [input.durableClient()],
   handler: async (_timer, context) => {
     await recoverExpired(supervisorDeps(context));
   },
@@ -16,7 +18,7 @@ app.timer('supervisor', {
 app.timer('supervisor-audit', {
   schedule: '%SUPERVISOR_AUDIT_SCHEDULE%',
   handler: async (_timer, context) => {
-    await auditRecords(supervisorDeps(context));
+    await auditRecords(auditDeps(context));
   },
 });
 

@@ -17,9 +17,11 @@ export const eventNames = [
   'start-failed', // starter: this order could not be claimed now
   'start-unknown', // starter: the claim lease decides
   'step-dispatched', // scheduler: a request is on its way
+  'step-not-dispatched', // scheduler: the store or the broker was away until its deadline had passed
   'attempt-superseded', // an old attempt was stopped by the fence
   'attempt-ended', // processed, refused or given up
   'attempt-expired', // supervisor: a failure is counted
+  'attempt-late', // supervisor: the runtime is slow or broken, so no failure is counted
   'reply-late', // a reply nobody waits for
   'agent-replied', // agent: a definite answer
   'agent-silent', // agent: outcome unknown or deadline passed

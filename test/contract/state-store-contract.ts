@@ -151,6 +151,15 @@ export function stateStoreContract(name: string, open: () => Promise<StoreUnderT
       expect(await store().countOwned('Compensating')).toBe(before + 1);
     });
 
+    it('counts the owned records that have dispatched nothing yet', async () => {
+      const before = await store().countNotBegun();
+      const notBegun = { processState: 'Processing', lockedBy: 'x.1', notBegunSince: '2026-01-05T09:00:00.000Z' };
+      for (const orderId of [uniqueId(), uniqueId()]) await put(stored(orderId, notBegun));
+      await put(stored(uniqueId(), { ...notBegun, notBegunSince: null }));
+      await put(stored(uniqueId(), { ...notBegun, notBegunSince: undefined }));
+      expect(await store().countNotBegun()).toBe(before + 2);
+    });
+
     describe('pages of waiting records', () => {
       it('hold what is free, due and of the priority, the longest due first (R84, T9, C12)', async () => {
         const { idOf, isOurs } = newFamily();

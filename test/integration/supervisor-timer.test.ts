@@ -3,16 +3,17 @@ import type { InvocationContext, TimerFunctionOptions, TimerHandler } from '@azu
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { expectProcessed } from '../support/app-expect.js';
 import { aMinuteAgo, oldRecord, plant } from '../support/app-records.js';
+import { mustFind } from '../support/builders.js';
 import { startApp } from '../support/app-stack.js';
 import type { App } from '../support/app-stack.js';
 
 const never = '0 0 0 1 1 *';
 
-const timers = new Map<string, TimerHandler>();
+const timers = new Map<string, TimerFunctionOptions>();
 
 vi.mock('@azure/functions', async (original) => {
   const { app, ...others } = await original<typeof azureFunctions>();
-  const timer = (name: string, { handler }: TimerFunctionOptions): void => void timers.set(name, handler);
+  const timer = (name: string, options: TimerFunctionOptions): void => void timers.set(name, options);
   return { ...others, app: { ...app, timer } };
 });
 
@@ -31,9 +32,18 @@ describe('the timer of the supervisor', () => {
   it('recovers what has expired although its argument does not say whether it is late (C82)', async () => {
     const claim = { processState: 'Processing', attempt: 1, lockedBy: 'expired.1', completeBy: aMinuteAgo() } as const;
     await plant(app, 'expired', oldRecord('expired', claim));
-    const context = { info: () => undefined, error: () => undefined } as unknown as InvocationContext;
+    const { handler, extraInputs } = mustFind(timers.get('supervisor'));
     const argument = {} as Parameters<TimerHandler>[0];
-    await timers.get('supervisor')?.(argument, context);
-    expect(await expectProcessed(app, 'expired')).toMatchObject({ attempt: 2, failureCount: 1 });
+    await handler(argument, contextWith(extraInputs));
+    expect(await expectProcessed(app, 'expired')).toMatchObject({ attempt: 2, failureCount: 0 });
   });
+
+  /** The context of an invocation, with a durable client of the running host. */
+  function contextWith(extraInputs: TimerFunctionOptions['extraInputs']): InvocationContext {
+    const rpcBaseUrl = `${app.stack.hostUrl}/durabletask/`;
+    const client = { taskHubName: 'orders', creationUrls: {}, managementUrls: {}, rpcBaseUrl };
+    const silent = { info: () => undefined, error: () => undefined };
+    const context = { ...silent, options: { extraInputs }, extraInputs: { get: () => client } };
+    return context as unknown as InvocationContext;
+  }
 });

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { addMs } from '../../functions/contracts/timestamp.js';
 import { orderOrchestrator } from '../../functions/scheduler/orchestrator.js';
 import {
-  advanceFailed,
   completeBy,
   dispatched,
   ended,
@@ -13,6 +12,7 @@ import {
   subject,
   superseded,
   timerFired,
+  tooLate,
   tokenOf,
   waitingFor,
 } from '../support/attempt-happenings.js';
@@ -145,6 +145,30 @@ describe('a step whose time is up', () => {
     expect(run.waitingInputs('hintSupervisor')).toHaveLength(1);
   });
 
+  it.each([
+    ['over a queue', 'queue'],
+    ['in the app', 'activity'],
+  ] as const)(
+    'is answered by a reply %s that was received in time, however late the runtime hands it over (W2)',
+    async (_name, transport) => {
+      const { run, token } = await waitingFor('payment', transport);
+      const received = { receivedAt: addMs(completeBy, -1) };
+      const happening: Happening =
+        transport === 'queue'
+          ? raised('payment', token, received)
+          : { kind: 'completed', activity: 'payment', result: replyFor('payment', token, received) };
+      await run.turn(addMs(completeBy, 600_000), happening);
+      expect(run.waitingInputs('advance')).toMatchObject([{ reply: { outcome: 'succeeded' } }]);
+      expect(run.openTimers()).toBe(0);
+    },
+  );
+
+  it('is timed out although a reply wins the race that was received at the deadline (W2)', async () => {
+    const { run, token } = await waitingFor('payment');
+    await run.turn(addMs(completeBy, 1), raised('payment', token, { receivedAt: completeBy }));
+    expect(run.waitingInputs('hintSupervisor')).toHaveLength(1);
+  });
+
   it('is still answered by a reply one millisecond before its deadline', async () => {
     const { run, token } = await waitingFor('payment');
     await run.turn(addMs(completeBy, -1), raised('payment', token));
@@ -221,16 +245,28 @@ describe('an agent that is an activity', () => {
     ]);
   });
 
-  it.each<[string, Happening]>([
-    ['has nothing definite to say', { kind: 'completed', activity: 'inventory', result: null }],
-    ['breaks', { kind: 'failed', activity: 'inventory', reason: 'Error: broken' }],
-  ])('that %s is an unknown outcome (R27, T23)', async (_name, happening) => {
+  it('that has nothing definite to say is an unknown outcome (R27, T23)', async () => {
     const { run } = await waitingFor('inventory', 'activity');
-    await run.turn(later(200), happening);
+    await run.turn(later(200), { kind: 'completed', activity: 'inventory', result: null });
     expect(run.waitingInputs('advance')).toEqual([]);
     expect(run.waitingInputs('hintSupervisor')).toHaveLength(1);
     expect(run.openTimers()).toBe(0);
   });
+
+  it.each([
+    ['in time', later(200)],
+    ['after the deadline', later(61_000)],
+  ])(
+    'that breaks %s is a fault of our side: the attempt has stopped, it has not timed out (OR3)',
+    async (_when, at) => {
+      const { run } = await waitingFor('inventory', 'activity');
+      await run.turn(at, { kind: 'failed', activity: 'inventory', reason: 'Error: broken' });
+      expect(run.waitingInputs('hintSupervisor')).toMatchObject([{ requestId: 'A-1.1.inventory', ending: 'stopped' }]);
+      const last = await run.turn(at, { kind: 'completed', activity: 'hintSupervisor', result: null });
+      expect(last).toMatchObject({ isDone: true, output: { kind: 'stopped' } });
+      expect(run.openTimers()).toBe(0);
+    },
+  );
 
   it('that answers after the deadline is timed out (W2, T14)', async () => {
     const { run, token } = await waitingFor('inventory', 'activity');
@@ -255,6 +291,7 @@ describe('the end of an attempt', () => {
       { kind: 'ended', processState: 'Compensating' },
     ],
     ['given up', ended('Error'), { kind: 'ended', processState: 'Error' }],
+    ['too late to send its request', tooLate, { kind: 'tooLate' }],
   ])('comes when it is %s', async (_name, happening, output) => {
     const run = startRun(orderOrchestrator, subject, startOfTime);
     await run.turn(startOfTime);
@@ -267,36 +304,6 @@ describe('the end of an attempt', () => {
     const last = await run.turn(later(300), superseded);
     expect(last).toMatchObject({ isDone: true, output: { kind: 'superseded' }, error: undefined });
     expect(run.openTimers()).toBe(0);
-  });
-});
-
-describe('an advance that fails', () => {
-  it('is repeated after a back-off, with the same request (A3)', async () => {
-    const run = startRun(orderOrchestrator, subject, startOfTime);
-    await run.turn(startOfTime);
-    const failed = await run.turn(later(100), advanceFailed);
-    expect(failed.isDone).toBe(false);
-    await run.turn(later(1_100), timerFired);
-    await run.turn(later(1_200), dispatched('payment'));
-    expect(run.openTimers()).toBe(1);
-  });
-
-  it('four times ends the attempt: the supervisor finds it (T42)', async () => {
-    const run = startRun(orderOrchestrator, subject, startOfTime);
-    let result = await run.turn(startOfTime);
-    for (let tries = 1; tries <= 4 && result.error === undefined; tries += 1) {
-      result = await run.turn(later(tries * 10_000), advanceFailed);
-      if (result.error === undefined) result = await run.turn(later(tries * 10_000 + 8_000), timerFired);
-    }
-    expect(result.error).toContain('TransientError');
-    expect(run.openTimers()).toBe(0);
-  });
-
-  it('with an answer that breaks the contract ends the attempt', async () => {
-    const run = startRun(orderOrchestrator, subject, startOfTime);
-    await run.turn(startOfTime);
-    const last = await run.turn(later(100), { kind: 'completed', activity: 'advance', result: { kind: 'surprise' } });
-    expect(last.error).toBeDefined();
   });
 });
 

@@ -5,8 +5,7 @@
 import { createCosmosStateStore } from '../../functions/azure/cosmos-state-store.js';
 import { createQueueSender } from '../../functions/azure/service-bus-sender.js';
 import { startPending } from '../../functions/scheduler/start-pending.js';
-import type { StarterRun } from '../../functions/scheduler/start-pending.js';
-import type { Orchestrations } from '../../functions/state/ports.js';
+import type { StarterDeps, StarterRun } from '../../functions/scheduler/start-pending.js';
 import type { App } from './app-stack.js';
 
 /** Runs the second starter once. */
@@ -30,15 +29,13 @@ export function runSecondStarter(app: App): Promise<StarterRun> {
   });
 }
 
-function orchestrationsOf(app: App): Orchestrations {
+function orchestrationsOf(app: App): StarterDeps['orchestrations'] {
   const exists = async (instanceId: string): Promise<boolean> => (await app.instance(instanceId)) !== undefined;
   return {
-    exists,
+    instanceState: async (instanceId) => ((await exists(instanceId)) ? 'underWay' : 'unknown'),
     start: async (instanceId, input) => {
       const isStarted = await app.startInstance('orderOrchestrator', instanceId, input);
       return isStarted || (await exists(instanceId)) ? 'started' : 'refused';
     },
-    raiseEvent: () => Promise.reject(new Error('a starter raises no events')),
-    purgeFinished: () => Promise.reject(new Error('a starter purges nothing')),
   };
 }

@@ -29,6 +29,7 @@ export const ended = (processState: string): Happening => ({
   result: { kind: 'ended', processState },
 });
 export const superseded: Happening = { kind: 'completed', activity: 'advance', result: { kind: 'superseded' } };
+export const tooLate: Happening = { kind: 'completed', activity: 'advance', result: { kind: 'tooLate' } };
 export const advanceFailed: Happening = { kind: 'failed', activity: 'advance', reason: 'TransientError: no answer' };
 export const timerFired: Happening = { kind: 'timerFired' };
 

@@ -5,13 +5,13 @@ import type { Order } from '../../functions/contracts/order.js';
 import type { Timestamp } from '../../functions/contracts/timestamp.js';
 import type { AdvanceInput, StepReply } from '../../functions/state/advance-input.js';
 import { claim } from '../../functions/state/attempt-transitions.js';
-import type { RecoveryPolicy } from '../../functions/state/attempt-transitions.js';
 import type { Transition } from '../../functions/state/decision.js';
 import { newRecord } from '../../functions/state/new-record.js';
 import { nextAction } from '../../functions/state/next-action.js';
 import { findWorkflow } from '../../functions/state/order-workflow.js';
 import type { Workflow } from '../../functions/state/order-workflow.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
+import type { RecoveryPolicy } from '../../functions/state/recovery-transitions.js';
 import { advance } from '../../functions/state/step-transitions.js';
 import { startOfTime } from './manual-clock.js';
 
@@ -38,10 +38,14 @@ export function anOrder(overrides: Readonly<Record<string, unknown>> = {}): Orde
 /** The workflow of version 1: payment, inventory, shipping. */
 export const workflowV1: Workflow = mustFind(findWorkflow(1));
 
+/** The workflow of version 3, which is undone after its last failure. */
+export const undoWorkflow: Workflow = mustFind(findWorkflow(3));
+
 export const maxFailures = 3;
 export const claimLeaseMs = 10_000;
 export const stepDeadlineMs = 4_000;
 export const deferral = { backoffMs: 500, maxBackoffMs: 60_000, jitter: 0 };
+export const orderLifetimeMs = 3_600_000;
 
 /** How the supervisor recovers in tests. */
 export const recoveryPolicy: RecoveryPolicy = {
@@ -52,6 +56,8 @@ export const recoveryPolicy: RecoveryPolicy = {
   backoffMs: 1_000,
   maxBackoffMs: 60_000,
   startByMs: 30_000,
+  claimLeaseMs,
+  orderLifetimeMs,
 };
 
 /** The value, or a failed test when there is none. */
@@ -68,7 +74,7 @@ export function aRecord(overrides: Partial<StateRecord> = {}, now: Timestamp = s
     orderHash: 'hash',
     workflow: workflowV1,
     maxAttempts: maxFailures,
-    orderLifetimeMs: 3_600_000,
+    orderLifetimeMs,
   };
   return { ...newRecord({ ...input, traceparent: null }, now), ...overrides };
 }
@@ -99,7 +105,8 @@ export function advanced(record: StateRecord, reply?: Partial<StepReply>, now: T
 /** The input of an advance by the attempt that owns the record. */
 export function advanceInput(record: StateRecord, reply?: StepReply): AdvanceInput {
   const instanceId = orchestrationInstanceId(record.orderId, record.attempt);
-  return { instanceId, workflow: workflowV1, stepDeadlineMs, deferral, reply };
+  const workflow = mustFind(findWorkflow(record.workflowVersion));
+  return { instanceId, workflow, stepDeadlineMs, orderLifetimeMs, deferral, reply };
 }
 
 /** A reply to the step (or undo) that is running. */

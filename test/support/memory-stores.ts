@@ -128,6 +128,10 @@ export function createMemoryStateStore(
       const owned = [...documents.values()].filter(({ document }) => !isFree(document));
       return Promise.resolve(owned.filter(({ document }) => document['processState'] === state).length);
     },
+    countNotBegun: () =>
+      Promise.resolve(
+        [...documents.values()].filter(({ document }) => typeof document['notBegunSince'] === 'string').length,
+      ),
     pagePending: ({ state, priority, notBefore, pageSize }) => {
       const isWanted = (it: Document): boolean => priority === undefined || it['priority'] === priority;
       const isDue = (it: Document): boolean => isFree(it) && isAtMost(it['notBefore'], notBefore);

@@ -40,6 +40,8 @@ export interface OrchestrationRun {
   readonly history: readonly HistoryEvent[];
   /** Runs a turn at this time, with the events that have come. */
   turn(at: string, ...happenings: readonly Happening[]): Promise<ReplayResult>;
+  /** How the open activity of this name is retried. */
+  retryOptionsOf(activity: string): RawRetryOptions;
   /** Inputs of the activities of this name that wait to run. */
   waitingInputs(activity: string): readonly unknown[];
   /** Timers that would keep the instance running. */
@@ -50,7 +52,16 @@ interface OpenTask {
   readonly actionObj: RawAction | 'noOp';
 }
 
+/** The retry options of durable-functions, in milliseconds. */
+export interface RawRetryOptions {
+  readonly firstRetryIntervalInMilliseconds: number;
+  readonly maxNumberOfAttempts: number;
+  readonly backoffCoefficient: number;
+  readonly maxRetryIntervalInMilliseconds: number;
+}
+
 interface RawAction {
+  readonly retryOptions?: RawRetryOptions;
   readonly actionType: number;
   readonly functionName?: string;
   readonly input?: unknown;
@@ -136,6 +147,11 @@ export function startRun(orchestrator: Handler, subject: Subject, at: string): O
   return {
     history,
     turn,
+    retryOptionsOf: (activity) => {
+      const options = activitiesIn(open, activity)[0]?.[1].retryOptions;
+      if (options === undefined) throw new Error(`no activity ${activity} with retries is open`);
+      return options;
+    },
     waitingInputs: (activity) => activitiesIn(open, activity).map(([, { input }]) => parsed(input)),
     openTimers: () =>
       actionsIn(open).filter(([, action]) => action.actionType === 5 && action.isCanceled !== true).length,

@@ -11,16 +11,26 @@ import type { LedgerAnswer, LedgerEntry } from '../../functions/demo/ledger.js';
 import { operate } from '../../functions/operator/operate.js';
 import type { OperatorVerb } from '../../functions/operator/operate.js';
 import { advanceAttempt } from '../../functions/scheduler/advance.js';
-import type { Dispatched } from '../../functions/scheduler/attempt-messages.js';
 import { requestForActivity } from '../../functions/scheduler/agent-request-builder.js';
 import { handleReply } from '../../functions/scheduler/handle-reply.js';
 import { startPending } from '../../functions/scheduler/start-pending.js';
 import { TransientError } from '../../functions/state/errors.js';
-import type { Orchestrations, OrdersDatabase, StateStore } from '../../functions/state/ports.js';
+import type { Workflow } from '../../functions/state/order-workflow.js';
+import type { OrdersDatabase, StateStore } from '../../functions/state/ports.js';
 import type { TransitionDeps } from '../../functions/status/apply-transition.js';
 import { submitOrder } from '../../functions/submit/submit-order.js';
 import { recoverExpired } from '../../functions/supervisor/recover-expired.js';
-import { claimLeaseMs, maxFailures, orderMessage, recoveryPolicy, stepDeadlineMs, workflowV1 } from './builders.js';
+import { createAttemptRuntime, stateOf } from './attempt-runtime.js';
+import type { Attempt } from './attempt-runtime.js';
+import {
+  claimLeaseMs,
+  maxFailures,
+  orderLifetimeMs,
+  orderMessage,
+  recoveryPolicy,
+  stepDeadlineMs,
+  workflowV1,
+} from './builders.js';
 import { faultyStore, seededRandom } from './faulty.js';
 import type { Fault } from './faulty.js';
 import { createManualClock } from './manual-clock.js';
@@ -38,18 +48,6 @@ import type { RecordingSender, RecordingTelemetry } from './recording.js';
  * it without an answer, its second one is refused.
  */
 export type Behaviour = 'succeed' | 'lostReply' | 'silent' | 'refuse' | 'refuseAfterEffect' | 'fail' | 'defer';
-
-/** One attempt's orchestration, which wakes only in {@link OrderWorld.turn}. */
-interface Attempt {
-  readonly instanceId: string;
-  readonly orderId: string;
-  phase: 'advancing' | 'waiting' | 'over';
-  failures: number;
-  turns: number;
-  dispatched: Dispatched | undefined;
-  reply: AgentReply | undefined;
-  readonly inbox: AgentReply[];
-}
 
 /** The system as the tests drive it. */
 export interface OrderWorld {
@@ -71,6 +69,8 @@ export interface OrderWorld {
   deliver(process: number, reply: AgentReply): Promise<boolean>;
   supervise(process: number): Promise<void>;
   operate(process: number, orderId: string, verb: OperatorVerb): Promise<void>;
+  /** The runtime fails an attempt that is under way. */
+  crash(attempt: Attempt): void;
   /** A process dies and comes back with an empty memory. */
   restart(process: number): void;
   stopFaults(): void;
@@ -88,7 +88,11 @@ export interface StoreFaults {
 const maxWritesBehind = 5;
 
 /** Creates a world whose stores fail with the given probabilities, the same way for the same seed. */
-export function createOrderWorld(seed: number, { faulty = 0, stale = 0 }: StoreFaults): OrderWorld {
+export function createOrderWorld(
+  seed: number,
+  { faulty = 0, stale = 0 }: StoreFaults,
+  workflow: Workflow = workflowV1,
+): OrderWorld {
   const random = seededRandom(seed);
   const isStale = seededRandom(seed + 1);
   let probability = { faulty, stale };
@@ -153,9 +157,9 @@ export function createOrderWorld(seed: number, { faulty = 0, stale = 0 }: StoreF
       const gate = { mode: () => Promise.resolve('open' as const), mayStartNow: () => false };
       const policy = {
         applications: ['web-shop'],
-        workflow: workflowV1,
+        workflow,
         maxAttempts: maxFailures,
-        orderLifetimeMs: 3_600_000,
+        orderLifetimeMs,
         busyRetryAfterMs: 1_000,
       };
       const message = { body: orderMessage({ orderId }), brokerId: orderId, traceparent: null };
@@ -174,7 +178,8 @@ export function createOrderWorld(seed: number, { faulty = 0, stale = 0 }: StoreF
       await ignoringTransient(startPending(10, { ...depsOf(process), orchestrations, random, debt, policy }));
     },
     turn: async (process, attempt, behaviour) => {
-      const deps = { ...depsOf(process), random, policy: { stepDeadlineMs, backoffMs: 500, maxBackoffMs: 2_000 } };
+      const policy = { stepDeadlineMs, orderLifetimeMs, backoffMs: 500, maxBackoffMs: 2_000 };
+      const deps = { ...depsOf(process), random, policy };
       const fenced = { ...deps, store: fencedBy(attempt.instanceId, deps.store, database) };
       if (attempt.phase === 'waiting') awaitReply(attempt, clock);
       if (attempt.phase !== 'advancing') return;
@@ -208,12 +213,17 @@ export function createOrderWorld(seed: number, { faulty = 0, stale = 0 }: StoreF
         scanEveryMinutes: 1,
       };
       const policy = { ...recoveryPolicy, ...limits };
-      await ignoringTransient(recoverExpired({ ...depsOf(process), random, policy, jobs }));
+      await ignoringTransient(recoverExpired({ ...depsOf(process), orchestrations, random, policy, jobs }));
     },
     operate: async (process, orderId, verb) => {
       const policy = { budgetGrant: 30, orderLifetimeMs: 3_600_000 };
       const body = { reason: 'by the book', stepId: 'payment' };
       await ignoringTransient(operate(verb, { orderId, body }, { ...depsOf(process), policy }));
+    },
+    crash: (attempt) => {
+      if (stateOf(attempt) !== 'underWay') return;
+      attempt.phase = 'stopped';
+      attempt.hasCrashed = true;
     },
     restart: (process) => {
       stores[process] = newStore();
@@ -232,28 +242,6 @@ async function ignoringTransient<Result>(work: Promise<Result>): Promise<Result 
     if (error instanceof TransientError) return undefined;
     throw error;
   }
-}
-
-/** The runtime: knows an attempt from its start on; a start may fail in every way. */
-function createAttemptRuntime(attempts: Attempt[], isDisturbed: () => boolean): Orchestrations {
-  const find = (instanceId: string): Attempt | undefined =>
-    attempts.find((attempt) => attempt.instanceId === instanceId);
-  return {
-    start: (instanceId, { orderId }) => {
-      if (isDisturbed())
-        return isDisturbed() ? Promise.resolve('refused') : Promise.reject(new TransientError('no runtime'));
-      const fresh = { phase: 'advancing', failures: 0, turns: 0, dispatched: undefined, reply: undefined } as const;
-      if (find(instanceId) === undefined) attempts.push({ instanceId, orderId, ...fresh, inbox: [] });
-      return isDisturbed() ? Promise.reject(new TransientError('started, but no answer')) : Promise.resolve('started');
-    },
-    exists: (instanceId) => Promise.resolve(find(instanceId) !== undefined),
-    purgeFinished: () => Promise.resolve(0),
-    raiseEvent: (instanceId, _name, payload) => {
-      const attempt = find(instanceId);
-      attempt?.inbox.push(payload as AgentReply);
-      return Promise.resolve(attempt === undefined ? 'unknown' : 'raised');
-    },
-  };
 }
 
 /** I1: whatever an attempt writes, the record was its own before. */
@@ -277,12 +265,12 @@ async function advanceOnce(attempt: Attempt, deps: Parameters<typeof advanceAtte
   );
   if (result === undefined) {
     attempt.failures += 1;
-    if (attempt.failures >= 4) attempt.phase = 'over';
+    if (attempt.failures >= 4) attempt.phase = 'stopped';
     return;
   }
   attempt.failures = 0;
   attempt.dispatched = result.kind === 'dispatched' ? result : undefined;
-  attempt.phase = result.kind === 'dispatched' ? 'waiting' : 'over';
+  attempt.phase = result.kind === 'dispatched' ? 'waiting' : 'stopped';
 }
 
 async function runActivity(
@@ -292,7 +280,7 @@ async function runActivity(
   const { dispatched, orderId, phase } = attempt;
   if (phase !== 'waiting' || dispatched?.transport !== 'activity') return;
   const reply = await run({ orderId, requestId: dispatched.requestId, replyToken: tokenOf(attempt) });
-  if (reply === undefined) attempt.phase = 'over';
+  if (reply === undefined) attempt.phase = 'timedOut';
   else take(attempt, reply);
 }
 
@@ -303,7 +291,7 @@ function awaitReply(attempt: Attempt, clock: ManualClock): void {
   const isExpected = (reply: AgentReply): boolean =>
     reply.requestId === dispatched.requestId && reply.replyToken === tokenOf(attempt);
   const reply = attempt.inbox.find(isExpected);
-  if (clock.now() >= dispatched.completeBy) attempt.phase = 'over';
+  if (clock.now() >= dispatched.completeBy) attempt.phase = 'timedOut';
   else if (reply !== undefined) take(attempt, reply);
 }
 

@@ -108,9 +108,13 @@ export function createRecordingOrchestrations(): RecordingOrchestrations {
       if (answer !== 'started') return Promise.reject(new TransientError('outcome of the start unknown'));
       return Promise.resolve('started');
     },
-    exists: (instanceId) => {
-      calls.push(`exists ${instanceId}`);
-      return Promise.resolve(started.includes(instanceId));
+    instanceState: (instanceId) => {
+      calls.push(`instanceState ${instanceId}`);
+      return Promise.resolve(started.includes(instanceId) ? 'underWay' : 'unknown');
+    },
+    terminate: (instanceId) => {
+      calls.push(`terminate ${instanceId}`);
+      return Promise.resolve();
     },
     purgeFinished: (startedBefore) => {
       calls.push(`purgeFinished ${startedBefore}`);

@@ -3,13 +3,15 @@ import { addMs } from '../../functions/contracts/timestamp.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
 import { recoverExpired } from '../../functions/supervisor/recover-expired.js';
 import type { SupervisorDeps, SupervisorPolicy, SupervisorRun } from '../../functions/supervisor/supervisor-run.js';
-import { advanced, claimed, recoveryPolicy } from './builders.js';
+import { advanced, aRecord, claimed, recoveryPolicy } from './builders.js';
 import { createManualClock, startOfTime } from './manual-clock.js';
+import type { ManualClock } from './manual-clock.js';
 import { createMemoryJobs } from './memory-jobs.js';
 import { createMemoryStateDatabase, createMemoryStateStore } from './memory-stores.js';
 import type { MemoryStateDatabase } from './memory-stores.js';
-import { createRecordingSender, createRecordingTelemetry } from './recording.js';
-import type { RecordingSender, RecordingTelemetry } from './recording.js';
+import type { InstanceState } from '../../functions/state/ports.js';
+import { createRecordingOrchestrations, createRecordingSender, createRecordingTelemetry } from './recording.js';
+import type { RecordingOrchestrations, RecordingSender, RecordingTelemetry } from './recording.js';
 
 /** The supervisor's present. */
 export const now = addMs(startOfTime, 3_600_000);
@@ -30,9 +32,13 @@ export interface SupervisorWorld {
   readonly database: MemoryStateDatabase;
   readonly sender: RecordingSender;
   readonly telemetry: RecordingTelemetry;
+  readonly orchestrations: RecordingOrchestrations;
+  readonly clock: ManualClock;
   readonly deps: SupervisorDeps;
   /** One run, with these settings instead of the usual ones. */
   readonly run: (changes?: Partial<SupervisorPolicy>) => Promise<SupervisorRun>;
+  /** What the runtime says of every attempt from now on; at first, that it has timed out. */
+  readonly answerStates: (state: InstanceState) => void;
   /** Stores an owned record whose deadline passed so long ago. */
   readonly expired: (orderId: string, agoMs: number, fields?: Partial<StateRecord>) => void;
 }
@@ -42,9 +48,14 @@ export function createSupervisorWorld(): SupervisorWorld {
   const database = createMemoryStateDatabase();
   const sender = createRecordingSender();
   const telemetry = createRecordingTelemetry();
+  let instance: InstanceState = 'timedOut';
+  const recording = createRecordingOrchestrations();
+  const orchestrations: RecordingOrchestrations = { ...recording, instanceState: () => Promise.resolve(instance) };
+  const clock = createManualClock(now);
   const deps: SupervisorDeps = {
+    orchestrations,
     store: createMemoryStateStore(database),
-    clock: createManualClock(now),
+    clock,
     sender,
     telemetry,
     random: () => 0.5,
@@ -55,10 +66,15 @@ export function createSupervisorWorld(): SupervisorWorld {
     database,
     sender,
     telemetry,
+    orchestrations,
+    clock,
     deps,
+    answerStates: (state) => {
+      instance = state;
+    },
     run: (changes = {}) => recoverExpired({ ...deps, policy: { ...policy, ...changes } }),
     expired: (orderId, agoMs, fields = {}) => {
-      const owned = { ...advanced(claimed()), id: orderId, orderId, lockedBy: `${orderId}.1` };
+      const owned = advanced(claimed(aRecord({ orderId })));
       const expiresAt = addMs(now, 1_000_000);
       database.put({ ...owned, expiresAt, completeBy: addMs(now, -agoMs), ...fields });
     },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { setIntake } from '../../functions/operator/operate.js';
 import { refreshAdmission } from '../../functions/scheduler/refresh-admission.js';
-import { nextIntakeMode } from '../../functions/state/admission.js';
-import type { Admission, IntakePause } from '../../functions/state/admission.js';
+import { nextIntakeMode, roomToBegin } from '../../functions/state/admission.js';
+import type { Admission, IntakePause, Load } from '../../functions/state/admission.js';
 import { TransientError } from '../../functions/state/errors.js';
 import type { AdmissionStore } from '../../functions/state/ports.js';
 import { createAdmissionGate } from '../../functions/submit/admission-gate.js';
@@ -14,13 +14,10 @@ import { createMemoryStateDatabase, createMemoryStateStore } from '../support/me
 import { createRecordingTelemetry } from '../support/recording.js';
 
 const limits = { highWater: 100, lowWater: 40, maxInFlight: 10 };
-const load = (
-  pending: number,
-  inFlight = 0,
-  isPaused = false,
-): { pending: number; inFlight: number; isPaused: boolean } => ({
+const load = (pending: number, inFlight = 0, isPaused = false): Load => ({
   pending,
   inFlight,
+  notBegun: 0,
   isPaused,
 });
 
@@ -62,6 +59,19 @@ describe('intake', () => {
   });
 });
 
+describe('attempts that the runtime has not begun', () => {
+  it.each([
+    [0, 5],
+    [4, 1],
+    [5, 0],
+    [9, 0],
+  ])('are at most half of what may be in flight: with %d of them there is room for %d more (AD3)', (notBegun, room) => {
+    expect(roomToBegin({ notBegun }, limits)).toBe(room);
+    const mode = nextIntakeMode('open', { ...load(0, notBegun), notBegun }, limits);
+    expect(mode).toBe(room > 0 ? 'open' : 'throttled');
+  });
+});
+
 describe('the starter’s refresh', () => {
   it('counts what waits and what runs, an undo too once it runs, and tells submit (R51)', async () => {
     const database = createMemoryStateDatabase();
@@ -72,7 +82,7 @@ describe('the starter’s refresh', () => {
     const admission = memoryAdmissionStore();
     const telemetry = createRecordingTelemetry();
     const deps = { store: createMemoryStateStore(database), admission, clock: createManualClock(), telemetry };
-    const expected = { mode: 'throttled', pending: 1, inFlight: 2, at: startOfTime };
+    const expected = { mode: 'throttled', pending: 1, inFlight: 2, notBegun: 2, at: startOfTime };
     expect(await refreshAdmission({ ...deps, limits: { ...limits, maxInFlight: 3 } })).toEqual(expected);
     expect(admission.admission).toEqual(expected);
     expect(telemetry.count('intake-changed')).toBe(1);
@@ -120,7 +130,7 @@ describe('the gate of submit', () => {
 
   it('is closed to all messages that come at once when a new process finds intake closed (T52)', async () => {
     const admission = memoryAdmissionStore();
-    await admission.writeAdmission({ mode: 'closed', pending: 100, inFlight: 0, at: startOfTime });
+    await admission.writeAdmission({ mode: 'closed', pending: 100, inFlight: 0, notBegun: 0, at: startOfTime });
     const readAdmission: AdmissionStore['readAdmission'] = async () => {
       await new Promise(setImmediate);
       return admission.readAdmission();
@@ -133,7 +143,7 @@ describe('the gate of submit', () => {
 
   it('lets nobody pass while the control document can’t be read, and asks again', async () => {
     const admission = memoryAdmissionStore();
-    await admission.writeAdmission({ mode: 'closed', pending: 100, inFlight: 0, at: startOfTime });
+    await admission.writeAdmission({ mode: 'closed', pending: 100, inFlight: 0, notBegun: 0, at: startOfTime });
     let isDown = true;
     const readAdmission: AdmissionStore['readAdmission'] = () =>
       isDown ? Promise.reject(new TransientError('no answer')) : admission.readAdmission();
@@ -158,10 +168,10 @@ describe('the gate of submit', () => {
     const admission = memoryAdmissionStore();
     const clock = createManualClock();
     const gate = gateOver(admission, clock);
-    await admission.writeAdmission({ mode: 'open', pending: 0, inFlight: 1, at: startOfTime });
+    await admission.writeAdmission({ mode: 'open', pending: 0, inFlight: 1, notBegun: 0, at: startOfTime });
     expect(await startsIn(gate, 5)).toBe(2);
     clock.advance(1_000);
-    await admission.writeAdmission({ mode: 'open', pending: 0, inFlight: 0, at: clock.now() });
+    await admission.writeAdmission({ mode: 'open', pending: 0, inFlight: 0, notBegun: 0, at: clock.now() });
     expect(await startsIn(gate, 5)).toBe(3);
   });
 
@@ -186,7 +196,7 @@ describe('the gate of submit', () => {
 
   it.each(['throttled', 'closed'] as const)('allows no eager start when intake is %s', async (mode) => {
     const admission = memoryAdmissionStore();
-    await admission.writeAdmission({ mode, pending: 0, inFlight: 0, at: startOfTime });
+    await admission.writeAdmission({ mode, pending: 0, inFlight: 0, notBegun: 0, at: startOfTime });
     expect(await startsIn(gateOver(admission, createManualClock()), 3)).toBe(0);
   });
 });

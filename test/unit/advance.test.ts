@@ -11,6 +11,7 @@ import {
   anOrder,
   claimed,
   compensatingRecord,
+  orderLifetimeMs,
   replyTo,
   stepDeadlineMs,
 } from '../support/builders.js';
@@ -46,7 +47,7 @@ beforeEach(async () => {
     sender,
     telemetry,
     orders,
-    policy: { stepDeadlineMs, backoffMs: 500, maxBackoffMs: 60_000 },
+    policy: { stepDeadlineMs, orderLifetimeMs, backoffMs: 500, maxBackoffMs: 60_000 },
     random: () => 0,
   };
 });
@@ -241,6 +242,22 @@ describe('a record that is not visible in its newest version', () => {
   });
 });
 
+describe('a request that could not be sent before the deadline of its step', () => {
+  it.each([
+    ['over a queue', () => claimed(), undefined],
+    ['in the app', () => advanced(claimed()), { stepId: 'payment', requestId: 'A-1.1.payment', outcome: 'succeeded' }],
+  ] as const)('is not sent any more, and the attempt ends without a failure (%s)', async (_how, order, reply) => {
+    database.put(order());
+    const store = faultyStore(deps.store, faultAt('replaceIfUnchanged', { 0: 'lostAcknowledgement' }));
+    const away = { ...store, getLatest: () => Promise.reject(new TransientError('no store')) };
+    await expect(advanceIt(reply, { store: away })).rejects.toBeInstanceOf(TransientError);
+    clock.advance(stepDeadlineMs);
+    expect(await advanceIt(reply)).toEqual({ kind: 'tooLate' });
+    expect(requests()).toEqual([]);
+    expect(database.record('A-1').failureCount).toBe(0);
+  });
+});
+
 describe('what no repeat cures', () => {
   it('ends the order in Error: its details are missing, minutes after they were stored (T42)', async () => {
     const orders = createMemoryOrdersDatabase();
@@ -256,14 +273,15 @@ describe('what no repeat cures', () => {
 
   it('is no order that is only not visible yet, soon after it was stored', async () => {
     const orders = createMemoryOrdersDatabase();
+    const policy = { ...deps.policy, stepDeadlineMs: 600_000 };
     database.put(claimed());
     for (const waitMs of [0, 10_000, 280_000]) {
       clock.advance(waitMs);
-      await expect(advanceIt(undefined, { orders })).rejects.toBeInstanceOf(TransientError);
+      await expect(advanceIt(undefined, { orders, policy })).rejects.toBeInstanceOf(TransientError);
     }
     expect(database.record('A-1')).toMatchObject({ processState: 'Processing', error: null });
     await orders.createIfAbsent(anOrder());
-    expect(await advanceIt(undefined, { orders })).toMatchObject({ kind: 'dispatched' });
+    expect(await advanceIt(undefined, { orders, policy })).toMatchObject({ kind: 'dispatched' });
   });
 
   it('leaves an order alone whose workflow only a newer build knows (R53, T41)', async () => {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addMs } from '../../functions/contracts/timestamp.js';
-import { claim, recover } from '../../functions/state/attempt-transitions.js';
+import { claim } from '../../functions/state/attempt-transitions.js';
+import { recover } from '../../functions/state/recovery-transitions.js';
 import { TransientError } from '../../functions/state/errors.js';
 import type { QueueSender, StateStore, VersionedRecord } from '../../functions/state/ports.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
@@ -117,16 +118,18 @@ describe('applyTransition', () => {
   });
 
   it('counts a failure once although the acknowledgement of the recovery was lost (T37)', async () => {
-    database.put(claimed());
-    const { completeBy, lockedBy } = claimed();
+    const running = advanced(claimed());
+    database.put(running);
+    const { completeBy, lockedBy } = running;
     clock.set(addMs(completeBy ?? '', 60_000));
     const using = withWriteFaults({ 0: 'lostAcknowledgement' });
     const input = {
       observedLockedBy: lockedBy,
       observedCompleteBy: completeBy,
+      instance: 'timedOut',
       workflow: workflowV1,
       policy: recoveryPolicy,
-    };
+    } as const;
     const recoverOnce = (): Promise<TransitionResult> =>
       applyTransition(using, 'A-1', recover, { ...input, jitter: 0 });
     expect(await recoverOnce()).toMatchObject({ kind: 'applied', repeated: true });

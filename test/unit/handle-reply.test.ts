@@ -3,6 +3,7 @@ import { handleReply } from '../../functions/scheduler/handle-reply.js';
 import type { ReplyDeps } from '../../functions/scheduler/handle-reply.js';
 import { TransientError } from '../../functions/state/errors.js';
 import { aRecord, advanced, claimed, processedRecord } from '../support/builders.js';
+import { createManualClock, startOfTime } from '../support/manual-clock.js';
 import { createMemoryStateDatabase, createMemoryStateStore } from '../support/memory-stores.js';
 import type { MemoryStateDatabase } from '../support/memory-stores.js';
 import { createRecordingOrchestrations, createRecordingTelemetry } from '../support/recording.js';
@@ -30,7 +31,7 @@ beforeEach(() => {
   database = createMemoryStateDatabase();
   orchestrations = createRecordingOrchestrations();
   telemetry = createRecordingTelemetry();
-  deps = { orchestrations, telemetry, store: createMemoryStateStore(database) };
+  deps = { orchestrations, telemetry, clock: createManualClock(), store: createMemoryStateStore(database) };
 });
 
 const startInstance = (instanceId: string): Promise<unknown> =>
@@ -40,7 +41,8 @@ describe('handleReply', () => {
   it('raises the event of the step on the attempt that the reply names (R95)', async () => {
     await startInstance('A-1.1');
     expect(await handleReply(message(JSON.stringify(reply)), deps)).toBeUndefined();
-    expect(orchestrations.raised).toEqual([{ instanceId: 'A-1.1', eventName: 'reply.payment', payload: reply }]);
+    const payload = { ...reply, receivedAt: startOfTime };
+    expect(orchestrations.raised).toEqual([{ instanceId: 'A-1.1', eventName: 'reply.payment', payload }]);
     expect(telemetry.events).toEqual([]);
   });
 

@@ -111,14 +111,21 @@ describe('an operator', () => {
 
 it('the hint comes when the deadline and the grace have passed, once for a request', async () => {
   const sender = createRecordingSender();
-  const input = { orderId: 'A-1', requestId: 'A-1.1.payment', completeBy: startOfTime };
+  const input = { orderId: 'A-1', requestId: 'A-1.1.payment', completeBy: startOfTime, ending: 'timedOut' } as const;
   await hintSupervisor(input, sender, 500);
   await hintSupervisor(input, sender, 500);
   expect(sender.queued('supervisor-hints')).toEqual([
     expect.objectContaining({
       messageId: 'A-1.1.payment.expired',
-      body: { schemaVersion: 1, orderId: 'A-1' },
+      body: { schemaVersion: 1, orderId: 'A-1', requestId: 'A-1.1.payment', ending: 'timedOut' },
       notBefore: addMs(startOfTime, 500),
     }),
   ]);
+});
+
+it('the hint of an attempt that has stopped comes at once', async () => {
+  const sender = createRecordingSender();
+  const input = { orderId: 'A-1', requestId: 'A-1.1.payment', completeBy: startOfTime, ending: 'stopped' } as const;
+  await hintSupervisor(input, sender, 500);
+  expect(sender.queued('supervisor-hints')[0]).not.toHaveProperty('notBefore');
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readStateRecord } from '../../functions/state/read-record.js';
+import type { StateRecord } from '../../functions/state/state-record.js';
 import { stateSchemaVersion } from '../../functions/state/state-record.js';
 import { aRecord, advanced, claimed, compensatingRecord, processedRecord } from '../support/builders.js';
 
@@ -62,6 +63,34 @@ describe('readStateRecord', () => {
     const read = readStateRecord({ ...record, schemaVersion: 1, outboxSince: undefined, compensation });
     expect(read).toMatchObject({ kind: 'record', record: { schemaVersion: stateSchemaVersion } });
     expect(read).toMatchObject({ record: { compensation: [{ uncertain: true }], outboxSince: record.outbox[0]?.at } });
+  });
+
+  describe('reads a record of version 2', () => {
+    const asVersion2 = (record: StateRecord): Record<string, unknown> => {
+      const without = <Part extends object>(part: Part): Part => ({ ...part, failureCount: undefined });
+      const { steps, compensation } = record;
+      const parts = { steps: steps.map(without), compensation: compensation.map(without) };
+      return { ...record, schemaVersion: 2, notBegunSince: undefined, ...parts };
+    };
+    const upgraded = (record: StateRecord): StateRecord => {
+      const read = readStateRecord(asVersion2(record));
+      if (read.kind !== 'record') throw new Error(read.problem);
+      return read.record;
+    };
+
+    it('and takes its failures for those of what is open, so that none is granted anew (R54, R32)', () => {
+      const second = { ...advanced(advanced(claimed()), {}), failureCount: 2 };
+      expect(upgraded(second).steps.map(({ failureCount }) => failureCount)).toEqual([0, 2, 0]);
+      const undoing = { ...advanced(claimed(compensatingRecord())), compensationFailureCount: 1 };
+      expect(upgraded(undoing).compensation.map(({ failureCount }) => failureCount)).toEqual([1, 0]);
+    });
+
+    it('and sees whether its attempt has dispatched anything', () => {
+      const began = [aRecord(), advanced(claimed()), processedRecord(), compensatingRecord()];
+      for (const record of [...began, claimed(), claimed(compensatingRecord())]) {
+        expect(upgraded(record).notBegunSince).toBe(record.notBegunSince);
+      }
+    });
   });
 
   it('cuts the description of a document that is wrong all over', () => {

@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { addMs } from '../../functions/contracts/timestamp.js';
 import { PermanentError, TransientError } from '../../functions/state/errors.js';
 import type { StateRecord } from '../../functions/state/state-record.js';
-import { handleHint } from '../../functions/supervisor/handle-hint.js';
 import { recoverExpired } from '../../functions/supervisor/recover-expired.js';
 import { aRecord, advanced, claimed, compensatingRecord, processedRecord } from '../support/builders.js';
 import { createMemoryStateStore } from '../support/memory-stores.js';
@@ -250,7 +249,8 @@ describe('a run of the supervisor', () => {
   });
 
   it('alerts once for an order that it gives up, however often it runs (R111, C52)', async () => {
-    expired('A-1', 10_000, { failureCount: 2 });
+    const steps = advanced(claimed()).steps.map((step) => ({ ...step, failureCount: 2 }));
+    expired('A-1', 10_000, { steps, failureCount: 2 });
     for (let count = 0; count < 10; count += 1) await run();
     expect(database.record('A-1')).toMatchObject({ processState: 'Error', failureCount: 3 });
     expect(telemetry.count('order-needs-operator')).toBe(1);
@@ -266,39 +266,5 @@ describe('a run of the supervisor', () => {
     expired('A-1', 10_000);
     await run();
     expect(database.record('A-1').notBefore).toBe(addMs(now, policy.backoffMs * 1.5));
-  });
-});
-
-describe('a hint', () => {
-  const hint = (orderId: string): Promise<unknown> => handleHint({ schemaVersion: 1, orderId }, deps);
-
-  it('lets the supervisor look at once at the order it names', async () => {
-    expired('A-1', 10_000);
-    expect(await hint('A-1')).toBeUndefined();
-    expect(database.record('A-1').processState).toBe('Pending');
-  });
-
-  it('is only a hint: an order that needs nothing is no error', async () => {
-    expired('alive', -10_000);
-    for (const orderId of ['alive', 'unknown']) expect(await hint(orderId)).toBeUndefined();
-    expect(database.record('alive').failureCount).toBe(0);
-  });
-
-  it('that comes twice counts one failure', async () => {
-    expired('A-1', 10_000);
-    await Promise.all([hint('A-1'), hint('A-1'), run()]);
-    expect(database.record('A-1').failureCount).toBe(1);
-  });
-
-  it('that only a newer build can read is dropped, not kept as a dead letter', async () => {
-    expect(await handleHint({ schemaVersion: 99, orderId: 'A-1' }, deps)).toBeUndefined();
-    expired('newer', 10_000, { schemaVersion: 99 as never });
-    expired('malformed', 10_000, { failureCount: -1 });
-    for (const orderId of ['newer', 'malformed']) expect(await hint(orderId)).toBeUndefined();
-    expect(telemetry.alerts).toEqual([]);
-  });
-
-  it('that breaks its contract is refused', async () => {
-    expect(await handleHint('{bad', deps)).toMatchObject({ reason: 'InvalidMessage' });
   });
 });

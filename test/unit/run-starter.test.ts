@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { addMs } from '../../functions/contracts/timestamp.js';
 import { runStarter } from '../../functions/scheduler/run-starter.js';
 import type { Admission } from '../../functions/state/admission.js';
-import { aRecord } from '../support/builders.js';
+import { hasBegun } from '../../functions/state/own-requests.js';
+import { advanced, aRecord, claimed, compensatingRecord } from '../support/builders.js';
 import { createManualClock, startOfTime } from '../support/manual-clock.js';
 import type { ManualClock } from '../support/manual-clock.js';
 import { createMemoryJobs } from '../support/memory-jobs.js';
@@ -66,6 +67,20 @@ describe('the starter', () => {
     expect(telemetry.events.map(({ name }) => name)).toEqual(['starter-run', 'starter-run', 'starter-run']);
   });
 
+  it('claims nothing more while too many attempts have not begun, undo included', async () => {
+    for (let number = 0; number < 5; number += 1) database.put(claimed(aRecord({ orderId: `claimed-${number}` })));
+    database.put(aRecord({ orderId: 'waiting' }));
+    database.put({ ...compensatingRecord(), id: 'undo', orderId: 'undo' });
+    await run();
+    expect(database.record('waiting').attempt).toBe(0);
+    expect(database.record('undo').attempt).toBe(1);
+
+    database.put(advanced(database.record('claimed-0')));
+    await run();
+    expect(database.record('undo').attempt).toBe(2);
+    expect(database.record('waiting').attempt).toBe(0);
+  });
+
   it('says at once what it has found waiting', async () => {
     await run();
     database.put({ ...aRecord(), notBefore: addMs(startOfTime, -5_000) });
@@ -82,9 +97,13 @@ describe('the starter', () => {
       database.put({ ...aRecord(), id: `high-${number}`, orderId: `high-${number}`, priority: 'high' });
       database.put({ ...aRecord(), id: `normal-${number}`, orderId: `normal-${number}` });
     }
-    for (let inFlight = 0; inFlight < 10; inFlight += 1) await run(inFlight + 1); // Room for one order in each run.
-    const started = [...database.documents.keys()].filter((id) => database.record(id).attempt === 1);
-    expect(started.filter((id) => id.startsWith('normal'))).toHaveLength(2);
+    const started = (): readonly string[] =>
+      [...database.documents.keys()].filter((id) => database.record(id).attempt === 1);
+    for (let inFlight = 0; inFlight < 10; inFlight += 1) {
+      await run(inFlight + 1); // Room for one order in each run.
+      for (const id of started()) if (!hasBegun(database.record(id))) database.put(advanced(database.record(id)));
+    }
+    expect(started().filter((id) => id.startsWith('normal'))).toHaveLength(2);
   });
 
   it('stores nothing in a run that has nothing to remember', async () => {

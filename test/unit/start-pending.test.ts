@@ -265,7 +265,7 @@ describe('a start', () => {
   it('of an attempt that another starter has claimed happens only if the runtime does not know it (P4, T5, C22)', async () => {
     database.put(claimed());
     expect(await startOrder(aRecord(), deps)).toBe('started');
-    expect(deps.orchestrations.calls).toEqual(['exists A-1.1', 'start A-1.1']);
+    expect(deps.orchestrations.calls).toEqual(['instanceState A-1.1', 'start A-1.1']);
     expect(await startOrder(aRecord(), deps)).toBe('lost');
     expect(deps.orchestrations.started).toEqual(['A-1.1']);
   });

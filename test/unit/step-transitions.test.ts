@@ -13,9 +13,11 @@ import {
   deferral,
   failedRecord,
   mustFind,
+  orderLifetimeMs,
   processedRecord,
   replyTo,
   stepDeadlineMs,
+  undoWorkflow,
   workflowV1,
 } from '../support/builders.js';
 import { startOfTime } from '../support/manual-clock.js';
@@ -46,7 +48,7 @@ describe('the first advance of an attempt', () => {
 
   it('records what may have to be undone in the same write, in references only (A2, T71, T72, R47)', () => {
     const references = { seq: 1, stepId: 'payment', action: 'refund', key: 'A-1.payment' };
-    const own = { state: 'Recorded', requestId: null, uncertain: false, deferrals: 0 };
+    const own = { state: 'Recorded', requestId: null, uncertain: false, deferrals: 0, failureCount: 0 };
     const undo = { undoGeneration: 1, undoUncertain: false };
     expect(running().compensation).toEqual([{ ...references, ...own, ...undo }]);
   });
@@ -94,9 +96,9 @@ describe('the first advance of an attempt', () => {
       (record: StateRecord) => ({ ...record, steps: record.steps.map((step) => ({ ...step, id: 'gone' })) }),
       'UnknownStep',
     ],
-  ])('gives the order up when %s', (_name, change, code) => {
+  ])('gives the order up when %s, and counts no failure: no step was dispatched', (_name, change, code) => {
     const record = advanced(change(claimed()));
-    expect(record).toMatchObject({ processState: 'Error', failureCount: 1, error: { code }, completeBy: null });
+    expect(record).toMatchObject({ processState: 'Error', failureCount: 0, error: { code }, completeBy: null });
   });
 });
 
@@ -161,13 +163,14 @@ describe('a refusal', () => {
     expect(record.outbox.at(-1)).toMatchObject({ kind: 'OrderFailed', reason: { code: 'Refused' } });
   });
 
-  it('lets what was done be undone by a new attempt, and keeps the cause (T75, R20, R36)', () => {
+  it('lets what was done be undone by a new attempt, with the time of a new order, and keeps the cause (T75, R20)', () => {
     const record = compensatingRecord();
     expect(record).toMatchObject({
       processState: 'Compensating',
       lockedBy: null,
       completeBy: null,
       notBefore: startOfTime,
+      expiresAt: later(orderLifetimeMs),
       error: { code: 'Declined', stepId: 'inventory' },
     });
     expect(record.compensation.map(({ stepId, state }) => [stepId, state])).toEqual([
@@ -279,6 +282,45 @@ describe('a deferral', () => {
   it('is bounded by the lifetime of the order (T68)', () => {
     const record = advanced({ ...running(), expiresAt: later(7_000) }, { outcome: 'deferred', retryAfterMs: 7_000 });
     expect(record).toMatchObject({ processState: 'Error', error: { code: 'Expired' } });
+  });
+});
+
+describe('an order that cannot be finished, if its workflow undoes it then (R20, R36)', () => {
+  const undoRunning = (fields: Partial<StateRecord> = {}): StateRecord =>
+    advanced({ ...claimed(), workflowVersion: undoWorkflow.version, ...fields });
+
+  it('is undone by its next attempt after an unrecoverable fault', () => {
+    const record = undoRunning();
+    const failed = advanced(record, replyTo(record, 'failed'));
+    expect(failed).toMatchObject({
+      processState: 'Compensating',
+      lockedBy: null,
+      failureCount: 1,
+      error: { code: 'Closed', stepId: 'payment' },
+      expiresAt: later(orderLifetimeMs),
+    });
+    expect(failed.compensation[0]?.state).toBe('Recorded');
+    expect(failed.outbox.map(({ kind }) => kind)).toEqual(['OrderReceived']);
+  });
+
+  it.each([
+    ['its lifetime is over', { expiresAt: startOfTime }, 'Expired'],
+    ['its budget is spent', { budget: { allowed: 3, spent: 0 } }, 'BudgetExhausted'],
+  ])('ends undone when %s before it has done anything', (_name, fields, code) => {
+    const record = undoRunning(fields);
+    expect(record).toMatchObject({ processState: 'Compensated', error: { code } });
+    expect(record.outbox.at(-1)).toMatchObject({ kind: 'OrderFailed', reason: { code: 'Undone' } });
+  });
+
+  it('is undone when a deferral would outlive it', () => {
+    const record = undoRunning({ expiresAt: later(7_000) });
+    const deferred = advanced(record, { outcome: 'deferred', retryAfterMs: 7_000 });
+    expect(deferred).toMatchObject({ processState: 'Compensating', error: { code: 'Expired' } });
+  });
+
+  it('goes to an operator when only a newer build knows its step', () => {
+    const steps = claimed().steps.map((step) => ({ ...step, id: 'gone' }));
+    expect(undoRunning({ steps })).toMatchObject({ processState: 'Error', error: { code: 'UnknownStep' } });
   });
 });
 

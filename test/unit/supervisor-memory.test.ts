@@ -6,10 +6,10 @@ import { createMemoryJobs } from '../support/memory-jobs.js';
 import { createMemoryStateStore } from '../support/memory-stores.js';
 import { createSupervisorWorld, policy } from '../support/supervisor-world.js';
 
-let { database, deps, expired, telemetry } = createSupervisorWorld();
+let { database, deps, expired } = createSupervisorWorld();
 
 beforeEach(() => {
-  ({ database, deps, expired, telemetry } = createSupervisorWorld());
+  ({ database, deps, expired } = createSupervisorWorld());
 });
 
 describe('a run of the supervisor', () => {
@@ -25,16 +25,7 @@ describe('a run of the supervisor', () => {
             ? Promise.reject(new PermanentError('Cosmos413', 'too large'))
             : store.replaceIfUnchanged(record, etag),
       };
-      const { jobs, clock, sender, random } = deps;
-      await recoverExpired({
-        store: failing,
-        jobs,
-        clock,
-        sender,
-        telemetry,
-        random,
-        policy: { ...policy, maxPerRun: 3 },
-      });
+      await recoverExpired({ ...deps, store: failing, policy: { ...policy, maxPerRun: 3 } });
     }
     expect(database.record('weekend').failureCount).toBe(1);
   });

@@ -27,11 +27,11 @@ describe('an orchestration that freezes', () => {
     await freezeTurn(skip);
     await submit(app, orderId);
     const record = await expectProcessed(app, orderId);
-    expect(record).toMatchObject({ attempt: 2, lockedBy: `${orderId}.2`, failureCount: 1 });
+    expect(record).toMatchObject({ attempt: 2, lockedBy: `${orderId}.2`, failureCount: 0 });
 
     await app.stack.setFaults('functions-host');
     await eventually(async () => {
-      expect(await app.instance(`${orderId}.1`)).toMatchObject({ runtimeStatus: 'Completed' });
+      expect(['Completed', 'Terminated']).toContain((await app.instance(`${orderId}.1`))?.['runtimeStatus']);
     });
     expect(await showRecord(app, orderId)).toEqual(record);
     await expectProcessed(app, orderId);

@@ -23,7 +23,7 @@ describe('a starter that dies after the claim and before the start', () => {
     await app.stack.restart('functions-host');
 
     const record = await expectProcessed(app, 'claimed');
-    expect(record).toMatchObject({ attempt: 2, lockedBy: 'claimed.2', failureCount: 1 });
+    expect(record).toMatchObject({ attempt: 2, lockedBy: 'claimed.2', failureCount: 0 });
     expect(await app.instance('claimed.1')).toBeUndefined();
     expect(app.remote.calls('claimed').map(({ token }) => token)).toEqual([2, 2, 2]);
   });
