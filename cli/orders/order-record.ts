@@ -9,6 +9,7 @@ const stepSchema = z.looseObject({
   completeBy: z.string().nullable(),
   result: z.record(z.string(), z.unknown()).nullable(),
   error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
+  failureCount: z.number().optional(),
 });
 
 const compensationSchema = z.looseObject({
@@ -17,6 +18,7 @@ const compensationSchema = z.looseObject({
   action: z.string(),
   key: z.string(),
   state: z.string(),
+  failureCount: z.number().optional(),
 });
 
 const historySchema = z.looseObject({

@@ -84,16 +84,17 @@ const stepColumns: readonly Column[] = [
   { title: 'outcome', isFlexible: true },
 ];
 
-function stepRow({ id, state, startedAt, endedAt, result, error }: OrderRecord['steps'][number]): readonly Cell[] {
+function stepRow(step: OrderRecord['steps'][number]): readonly Cell[] {
+  const { id, state, startedAt, endedAt, result, error, failureCount } = step;
   const took = startedAt !== null && endedAt !== null ? `${Date.parse(endedAt) - Date.parse(startedAt)} ms` : '';
   const fields = Object.entries(result ?? {}).map(([name, value]) => `${name} ${String(value)}`);
-  return [
-    id,
-    stateCell(state),
-    timeOf(startedAt),
-    took,
-    error === null ? fields.join(', ') : `${error.code}: ${error.message}`,
-  ];
+  const outcome = error === null ? fields : [`${error.code}: ${error.message}`];
+  return [id, stateCell(state), timeOf(startedAt), took, [...failures(failureCount), ...outcome].join(', ')];
+}
+
+/** Attempts that failed there, if there were any. */
+function failures(count = 0): readonly string[] {
+  return count === 0 ? [] : [`failed ${count}×`];
 }
 
 const compensationColumns: readonly Column[] = [
@@ -105,7 +106,10 @@ const compensationColumns: readonly Column[] = [
 ];
 
 function compensationRows({ compensation }: OrderRecord): readonly (readonly Cell[])[] {
-  return compensation.map(({ seq, stepId, action, state, key }) => [`${seq}`, stepId, action, stateCell(state), key]);
+  return compensation.map(({ seq, stepId, action, state, key, failureCount }) => {
+    const keyAndFailures = [key, ...failures(failureCount)].join(', ');
+    return [`${seq}`, stepId, action, stateCell(state), keyAndFailures];
+  });
 }
 
 const outboxColumns: readonly Column[] = [{ title: '#', align: 'right' }, { title: 'status' }, { title: 'since' }];

@@ -74,10 +74,12 @@ export const settingsSchema = z.object({
   INTAKE_LOW_WATER: wholeNumber(0, 100_000_000).describe('Waiting orders at which intake opens again.'),
   INTAKE_REFRESH_MS: milliseconds(100, hour).describe('How long submit believes the control document.'),
   BUSY_RETRY_AFTER_MS: milliseconds(1_000, 24 * hour).describe('What a turned-away application is told to wait.'),
-  CLAIM_LEASE_MS: milliseconds(1_000, hour).describe('How long a claimed attempt may take to start.'),
+  CLAIM_LEASE_MS: milliseconds(1_000, hour).describe(
+    'How long a claimed attempt may take to begin; renewed up to five times while the runtime still has it.',
+  ),
   RELEASE_BACKOFF_MS: milliseconds(100, hour).describe('Wait after the runtime has refused a start.'),
   STEP_DEADLINE_MS: milliseconds(500, 24 * hour).describe('How long a step may take.'),
-  MAX_FAILURES: wholeNumber(1, 100).describe('Failed attempts after which an order is given up.'),
+  MAX_FAILURES: wholeNumber(1, 100).describe('Failures of one step, or of one undo, after which an order is given up.'),
   EXTENDED_RETRIES: wholeNumber(0, 100).describe('Further attempts, each after an extended wait.'),
   EXTENDED_WAIT_MS: milliseconds(1_000, 168 * hour).describe('The extended wait.'),
   WORKFLOW_VERSION: wholeNumber(1, workflows.length).describe(

@@ -55,8 +55,8 @@ export interface RecoverInput {
   readonly jitter: number;
 }
 
-/** RC2: with the claim's own lease, an attempt may take three leases to begin, or to end after its deadline. */
-const maxRenewals = 2;
+/** RC2: with the claim's own lease, an attempt may take six leases to begin; after a deadline it has five to end. */
+const maxRenewals = 5;
 
 /** Owned, and over or expired as seen → waiting for another attempt, or given up (R109–R111, T35–T38). */
 export const recover: Transition<RecoverInput> = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { orderRecordSchema } from '../../cli/orders/order-record.js';
 import { viewRecord } from '../../cli/orders/record-view.js';
 import { withoutColour } from '../../cli/terminal/paint.js';
-import { aRecord, claimed } from '../support/builders.js';
+import { advanced, aRecord, claimed } from '../support/builders.js';
 import { orderRecord } from '../support/cli-record.js';
 
 const view = { width: Infinity, paint: withoutColour };
@@ -41,6 +41,15 @@ describe('the view of a record', () => {
     expect(text).toContain('failed 0, undo failed 2');
     expect(text).toMatch(/1 {2}payment {2}refund {2}Failed {2}a\.payment/);
     expect(text).not.toContain('waits until');
+  });
+
+  it('shows at which step, and at which undo, attempts have failed (R32)', () => {
+    const record = advanced(claimed());
+    const steps = record.steps.map((step) => ({ ...step, failureCount: step.id === 'payment' ? 2 : 0 }));
+    const compensation = record.compensation.map((entry) => ({ ...entry, failureCount: 1 }));
+    const text = viewed({ ...record, steps, compensation, failureCount: 2 });
+    expect(text).toMatch(/payment {4}Running .* failed 2×\n {2}inventory {2}NotStarted *\n/);
+    expect(text).toMatch(/refund {2}Recorded {2}A-1\.payment, failed 1×/);
   });
 
   it('shows how long a step took and what it left', () => {

@@ -30,7 +30,8 @@ describe('before it recovers an order, the supervisor asks the runtime about its
   it('and gives more time to one that is under way, until it frees the order and ends the attempt (T40)', async () => {
     answerStates('underWay');
     expired('A-1', 10_000);
-    for (const outcome of [{ renewed: 1 }, { renewed: 1 }, { recovered: 1 }]) {
+    const renewals = Array.from({ length: 5 }, () => ({ renewed: 1 }));
+    for (const outcome of [...renewals, { recovered: 1 }]) {
       expect(await run()).toMatchObject({ recovered: 0, renewed: 0, ...outcome });
       clock.advance(policy.claimLeaseMs + policy.graceMs + 1);
     }
@@ -49,7 +50,7 @@ describe('before it recovers an order, the supervisor asks the runtime about its
 
   it('and does not mind that an attempt cannot be ended', async () => {
     answerStates('underWay');
-    const renewals = {
+    const renewal = {
       actor: 'supervisor',
       from: 'Processing',
       to: 'Processing',
@@ -57,7 +58,7 @@ describe('before it recovers an order, the supervisor asks the runtime about its
       attempt: 1,
       note: '',
     } as const;
-    expired('A-1', 10_000, { history: [renewals, renewals] });
+    expired('A-1', 10_000, { history: Array.from({ length: 5 }, () => renewal) });
     const terminate = (): Promise<never> => Promise.reject(new TransientError('no runtime'));
     const broken = { ...deps, orchestrations: { ...deps.orchestrations, terminate } };
     expect(await recoverExpired(broken)).toMatchObject({ recovered: 1 });

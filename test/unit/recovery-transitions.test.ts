@@ -136,6 +136,12 @@ describe('a slow or broken runtime is no failure of the order (RC1, T2)', () => 
 describe('an attempt that the runtime still has (RC2)', () => {
   const underWay = { instance: 'underWay' } as const;
 
+  function renewedTimes(record: StateRecord, times: number): StateRecord {
+    let next = record;
+    for (let count = 0; count < times; count += 1) next = recovered(next, underWay);
+    return next;
+  }
+
   it.each([
     ['has not begun', claimed],
     ['waits for an advance or a late timer', begun],
@@ -161,14 +167,14 @@ describe('an attempt that the runtime still has (RC2)', () => {
   });
 
   it('has its full patience again after each step that it has dispatched', () => {
-    const late = advanced(recovered(recovered(claimed(), underWay), underWay));
+    const late = advanced(renewedTimes(claimed(), 5));
     expect(recovered(late, underWay)).toMatchObject({ lockedBy: 'A-1.1', processState: 'Processing' });
   });
 
-  it('loses the order, without a failure, when it has kept it for three leases', () => {
-    const twice = recovered(recovered(claimed(), underWay), underWay);
-    expect(twice.lockedBy).toBe('A-1.1');
-    const freed = recovered(twice, underWay);
+  it('loses the order, without a failure, when it has kept it for six leases', () => {
+    const patient = renewedTimes(claimed(), 5);
+    expect(patient.lockedBy).toBe('A-1.1');
+    const freed = recovered(patient, underWay);
     expect(freed).toMatchObject({ processState: 'Pending', lockedBy: null, failureCount: 0, notBegunSince: null });
     const next = claimed({ ...freed, notBefore: startOfTime });
     expect(recovered(next, underWay)).toMatchObject({ lockedBy: 'A-1.2' });

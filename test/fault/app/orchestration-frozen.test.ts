@@ -8,7 +8,7 @@ import type { App } from '../../support/app-stack.js';
 describe('an orchestration that freezes', () => {
   let app: App;
   beforeAll(async () => {
-    app = await startApp({ STEP_DEADLINE_MS: '2500', CLAIM_LEASE_MS: '2000' });
+    app = await startApp({ STEP_DEADLINE_MS: '2500', CLAIM_LEASE_MS: '1000' });
   });
   afterAll(() => app.stop());
 
