@@ -126,6 +126,7 @@ async function dispatch(
   const { orderId, attempt } = record;
   const { stepId, requestId, completeBy } = action;
   const step = stepOf(record, stepId);
+  const allottedMs = Math.max(0, msBetween(deps.clock.now(), completeBy));
   const isSent =
     step.transport === 'activity' ? isInTime(action, deps) : await sendRequest(record, action, request, deps);
   if (!isSent) {
@@ -133,7 +134,8 @@ async function dispatch(
     return { kind: 'tooLate' };
   }
   deps.telemetry.event('step-dispatched', { orderId, attempt, stepId, action: action.action });
-  return { kind: 'dispatched', stepId, requestId, completeBy, agent: step.agent, transport: step.transport };
+  const { agent, transport } = step;
+  return { kind: 'dispatched', stepId, requestId, completeBy, agent, transport, allottedMs };
 }
 
 function isInTime({ completeBy }: DispatchAction, { clock }: AdvanceDeps): boolean {

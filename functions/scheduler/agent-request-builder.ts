@@ -106,7 +106,7 @@ export function requestForActivity(
 }
 
 async function buildFromRecord(
-  { orderId, requestId, replyToken }: AgentActivityInput,
+  { orderId, requestId, replyToken, completeBy }: AgentActivityInput,
   deps: ActivityRequestDeps,
 ): Promise<AgentRequest | undefined> {
   const remembered = deps.store.remembered(orderId)?.record;
@@ -118,7 +118,8 @@ async function buildFromRecord(
   }
   const action = askedBy(record, requestId);
   if (action === undefined) return undefined;
-  return buildAgentRequest({ record, action, step: stepOf(record, action.stepId), replyToken }, deps);
+  const inTime = completeBy === undefined ? action : { ...action, completeBy };
+  return buildAgentRequest({ record, action: inTime, step: stepOf(record, action.stepId), replyToken }, deps);
 }
 
 /** What the record asks of an agent, if it is this request. */

@@ -43,6 +43,8 @@ export const advanceResultSchema = z.discriminatedUnion('kind', [
     completeBy: timestampSchema,
     agent: z.string(),
     transport: z.enum(['queue', 'activity']),
+    /** How much time the step was given. */
+    allottedMs: z.int().min(0).optional(),
   }),
   z.object({ kind: z.literal('superseded') }),
   /** The store or the broker was away until the step's deadline had passed: the request was not sent. */

@@ -8,12 +8,14 @@
  * W3 Only the reply with this request's id and token counts; others are ignored and the race is run again, against a
  *    fresh timer to the same deadline (T15, T25).
  * W4 The history stays bounded: after so many replies that do not count, the attempt waits no longer.
+ * W5 An agent that is an activity of this app gets its time anew if the runtime has used up half of it before the call.
  */
 import type { OrchestrationContext, Task } from 'durable-functions';
 import { parseReceivedReply } from '../contracts/agent-reply.js';
 import type { AgentReply, ReceivedReply } from '../contracts/agent-reply.js';
 import { replyEventName } from '../contracts/identifiers.js';
 import type { AttemptEnding } from '../contracts/supervisor-hint.js';
+import { addMs, msBetween, toTimestamp } from '../contracts/timestamp.js';
 import type { Dispatched } from './attempt-messages.js';
 
 /** How a step ended for the attempt that waits for it. `stopped`: its activity broke, so nothing is known of it. */
@@ -50,13 +52,25 @@ export function* awaitReply(context: OrchestrationContext, pending: PendingStep)
  * The agent is an activity of this app. No answer is an unknown outcome (R27). So is an activity that failed, but that is a
  * fault of our side (the process died, the store was away), and no failure of the order.
  */
-function* awaitActivity(context: OrchestrationContext, pending: PendingStep): Generator<Task, StepOutcome> {
+function* awaitActivity(context: OrchestrationContext, given: PendingStep): Generator<Task, StepOutcome> {
+  const pending = { ...given, dispatched: withTimeToAct(context, given.dispatched) };
   const { orderId, replyToken, dispatched } = pending;
-  const work = context.df.callActivity(dispatched.agent, { orderId, requestId: dispatched.requestId, replyToken });
+  const { requestId, completeBy } = dispatched;
+  const isDelayed = completeBy !== given.dispatched.completeBy;
+  const input = { orderId, requestId, replyToken, ...(isDelayed ? { completeBy } : {}) };
+  const work = context.df.callActivity(dispatched.agent, input);
   const hasWon = yield* winsRace(context, work, pending);
   if (work.isFaulted) return { kind: 'stopped' };
   const answer = hasWon ? expectedReply(work.result, pending) : undefined;
   return answer === undefined ? timedOut : inTime(context, answer, pending);
+}
+
+/** W5. The time of the step began with its dispatch; its agent is called only now. */
+function withTimeToAct(context: OrchestrationContext, dispatched: Dispatched): Dispatched {
+  const { completeBy, allottedMs } = dispatched;
+  const now = toTimestamp(context.df.currentUtcDateTime);
+  const hasTime = allottedMs === undefined || 2 * msBetween(now, completeBy) >= allottedMs;
+  return hasTime ? dispatched : { ...dispatched, completeBy: addMs(now, allottedMs) };
 }
 
 function* winsRace(context: OrchestrationContext, task: Task, { dispatched }: PendingStep): Generator<Task, boolean> {

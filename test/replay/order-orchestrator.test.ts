@@ -268,6 +268,19 @@ describe('an agent that is an activity', () => {
     },
   );
 
+  it('gets its time anew if the runtime has used up half of it before the call (W5)', async () => {
+    const run = startRun(orderOrchestrator, subject, startOfTime);
+    const first = await run.turn(startOfTime);
+    const late = later(100_000);
+    await run.turn(late, dispatched('inventory', 'activity', completeBy, 60_000));
+    const anew = addMs(late, 60_000);
+    expect(run.waitingInputs('inventory')).toMatchObject([{ requestId: 'A-1.1.inventory', completeBy: anew }]);
+    const received = { receivedAt: addMs(anew, -1) };
+    const result = replyFor('inventory', tokenOf(first), received);
+    await run.turn(addMs(anew, 600_000), { kind: 'completed', activity: 'inventory', result });
+    expect(run.waitingInputs('advance')).toMatchObject([{ reply: { outcome: 'succeeded' } }]);
+  });
+
   it('that answers after the deadline is timed out (W2, T14)', async () => {
     const { run, token } = await waitingFor('inventory', 'activity');
     await run.turn(later(61_000), { kind: 'completed', activity: 'inventory', result: replyFor('inventory', token) });

@@ -11,7 +11,12 @@ export const completeBy = later(60_000);
 
 export type Transport = 'queue' | 'activity';
 
-export function dispatched(stepId: string, transport: Transport = 'queue', deadline = completeBy): Happening {
+export function dispatched(
+  stepId: string,
+  transport: Transport = 'queue',
+  deadline = completeBy,
+  allottedMs?: number,
+): Happening {
   const result = {
     kind: 'dispatched',
     stepId,
@@ -19,6 +24,7 @@ export function dispatched(stepId: string, transport: Transport = 'queue', deadl
     completeBy: deadline,
     agent: stepId,
     transport,
+    allottedMs,
   };
   return { kind: 'completed', activity: 'advance', result };
 }

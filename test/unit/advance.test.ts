@@ -74,6 +74,7 @@ describe('advanceAttempt', () => {
       completeBy,
       agent: 'payment',
       transport: 'queue',
+      allottedMs: stepDeadlineMs,
     });
     expect(requests().map((body) => agentRequestSchema.parse(body))).toEqual([
       {
