@@ -172,7 +172,8 @@ describe('the failures of an undo', () => {
       apply(given, compensate, { reason: 'mended', expiresAt }),
       apply(given, retryUndo, { reason: 'mended', stepId: 'payment', expiresAt }),
     ];
-    for (const { compensation } of again) expect(compensation[0]).toMatchObject({ state: 'Recorded', failureCount: 0, undoGeneration: 1 });
+    for (const { compensation } of again)
+      expect(compensation[0]).toMatchObject({ state: 'Recorded', failureCount: 0, undoGeneration: 1 });
   });
 
   it('go on after the lifetime of the order: what was done must be undone', () => {
