@@ -112,6 +112,13 @@ describe('an orchestration', () => {
     expect((await host.status('custom')).customStatus).toEqual({ step: 'done' });
   });
 
+  it('clears its custom status by setting an empty one', async () => {
+    await host.start('clears-status', 'cleared');
+    await host.status('cleared', ({ customStatus }) => customStatus === 'busy');
+    await host.raiseEvent('cleared', 'go', null);
+    expect((await host.status('cleared')).customStatus).toBeNull();
+  });
+
   it('fails with the text of its error', async () => {
     const status = await run('throws', 'throws');
     expect(status).toMatchObject({ runtimeStatus: 'Failed', output: "Orchestrator function 'throws' failed: no way" });
@@ -123,8 +130,19 @@ describe('an orchestration', () => {
   });
 
   it('runs under the version it was started with, and its child under its own', async () => {
-    await host.start('version', 'versioned', { child: '1.5' }, '?version=1.2');
-    expect((await host.status('versioned')).output).toEqual({ own: '1.2', child: '1.5' });
+    const settings = { AzureFunctionsJobHost__extensions__durableTask__defaultVersion: '2.0' };
+    const versioned = await startHostProcess('durable-app', { settings });
+    await versioned.start('version', 'versioned', { child: '1.5' }, '?version=1.2');
+    expect((await versioned.status('versioned')).output).toEqual({ own: '1.2', child: '1.5' });
+  });
+
+  it('with a version waits for ever in an app without defaultVersion, and the host says why', async () => {
+    await host.start('child-version', 'versioned', {}, '?version=1.2');
+    expect(await host.line(/'versioned' has version '1.2' and waits/)).toContain('no defaultVersion');
+    expect((await host.status('versioned', () => true)).runtimeStatus).toBe('Pending');
+    await host.start('version', 'parent-of-versioned', { child: '1.5' });
+    await host.line(/has version '1.5' and waits/);
+    expect((await host.status('parent-of-versioned', () => true)).runtimeStatus).toBe('Running');
   });
 });
 
@@ -154,7 +172,10 @@ describe('an operator', () => {
     expect(await client('purgeInstanceHistory', 'to-purge')).toEqual({ result: { instancesDeleted: 1 } });
     expect(await client('getStatus', 'to-purge')).toEqual({ error: expect.stringContaining('404') as unknown });
     await host.start('custom-status', 'not-to-purge');
-    expect(await client('purgeInstanceHistory', 'not-to-purge')).toEqual({ result: { instancesDeleted: 0 } });
+    expect((await host.request('DELETE', 'durabletask/instances/not-to-purge')).status).toBe(412);
+    expect(await client('purgeInstanceHistory', 'not-to-purge')).toEqual({
+      error: expect.stringContaining('412') as unknown,
+    });
   });
 
   it('finds instances by status, page by page', async () => {
@@ -172,6 +193,29 @@ describe('an operator', () => {
       'durabletask/instances/?instanceIdPrefix=listed-&runtimeStatus=Completed',
     );
     expect(finished.body).toEqual([]);
+  });
+});
+
+describe('the status', () => {
+  it('of an instance that runs says where and when to ask again', async () => {
+    await host.start('custom-status', 'polled');
+    const { status, headers } = await host.request('GET', 'durabletask/instances/polled');
+    expect(status).toBe(202);
+    expect(headers.get('retry-after')).toBe('5');
+    expect((await fetch(headers.get('location') ?? '')).status).toBe(202);
+  });
+
+  it('of a failed instance is an error for who asks for that', async () => {
+    await run('throws', 'failed');
+    const path = 'durabletask/instances/failed';
+    expect((await host.request('GET', path)).status).toBe(200);
+    expect((await host.request('GET', `${path}?returnInternalServerErrorOnFailure=true`)).status).toBe(500);
+  });
+
+  it('of another task hub is unknown', async () => {
+    await host.start('custom-status', 'at-home');
+    expect((await host.request('GET', 'durabletask/instances/at-home?taskHub=Elsewhere')).status).toBe(404);
+    expect((await host.request('GET', 'durabletask/instances/at-home?taskHub=durableapp')).status).toBe(202);
   });
 });
 
@@ -207,6 +251,7 @@ describe('an event', () => {
     const path = 'durabletask/instances/fussy/raiseEvent/go';
     expect((await host.request('POST', path, '{}', { 'content-type': 'text/plain' })).status).toBe(400);
     expect((await host.request('POST', path, '{"broken')).status).toBe(400);
+    expect(await host.request('POST', path)).toMatchObject({ status: 400, text: 'Invalid JSON content' });
   });
 });
 

@@ -30,7 +30,7 @@ describe('an instance', () => {
     ['3.0', { ...options, versionFailureStrategy: 'Fail' as const }, 'fail'],
     ['1.0', { ...options, versionMatchStrategy: 'Strict' as const }, 'wait'],
     ['3.0', { ...options, versionMatchStrategy: 'None' as const }, 'run'],
-    ['3.0', { ...options, defaultVersion: null }, 'run'],
+    ['3.0', { ...options, defaultVersion: null }, 'wait'],
   ])('of version %s is taken as host.json says', (version, given, decision) => {
     expect(decideVersion(version, given)).toBe(decision);
   });

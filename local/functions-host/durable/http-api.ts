@@ -32,6 +32,7 @@ const maxIdLength = 100;
 /** Creates the function that answers calls; throws HttpError or CutByFault. */
 export function createDurableApi(options: DurableApiOptions): (call: DurableCall) => Promise<Answer> {
   return async (call) => {
+    assertTaskHub(options.urls, call);
     const [root = '', id = '', verb = '', name = ''] = call.path;
     switch (root) {
       case 'orchestrators':
@@ -45,6 +46,12 @@ export function createDurableApi(options: DurableApiOptions): (call: DurableCall
         throw new HttpError(404, `There is no "${root}" in the durable HTTP API.`);
     }
   };
+}
+
+/** An absent name stands for the app's own task hub. */
+function assertTaskHub({ taskHub }: ManagementUrlOptions, { query }: DurableCall): void {
+  const asked = query.get('taskHub') ?? taskHub;
+  if (asked.toLowerCase() !== taskHub.toLowerCase()) throw new HttpError(404, '');
 }
 
 function instance(
@@ -89,7 +96,7 @@ function accepted(urls: ManagementUrlOptions, instanceId: string): Answer {
   return { status: 202, body, headers: { location: body['statusQueryGetUri'] ?? '', 'retry-after': '10' } };
 }
 
-async function status({ hub }: DurableApiOptions, call: DurableCall, id: string): Promise<Answer> {
+async function status({ hub, urls }: DurableApiOptions, call: DurableCall, id: string): Promise<Answer> {
   const state = await hub.state(id);
   if (state === undefined) throw new HttpError(404, `No instance with ID '${id}' found.`);
   const body = statusBody(state, {
@@ -97,7 +104,12 @@ async function status({ hub }: DurableApiOptions, call: DurableCall, id: string)
     withOutputs: isTrue(call.query.get('showHistoryOutput')),
     withInput: call.query.get('showInput')?.toLowerCase() !== 'false',
   });
-  return { status: isFinished(state.runtimeStatus) ? 200 : 202, body };
+  if (!isFinished(state.runtimeStatus)) {
+    const location = managementUrls(urls, id)['statusQueryGetUri'] ?? '';
+    return { status: 202, body, headers: { location, 'retry-after': '5' } };
+  }
+  const isError = state.runtimeStatus === 'Failed' && isTrue(call.query.get('returnInternalServerErrorOnFailure'));
+  return { status: isError ? 500 : 200, body };
 }
 
 async function collection(options: DurableApiOptions, call: DurableCall): Promise<Answer> {
@@ -110,8 +122,14 @@ async function collection(options: DurableApiOptions, call: DurableCall): Promis
 }
 
 async function purge({ hub }: DurableApiOptions, id: string): Promise<Answer> {
-  if (await hub.purge(id)) return { status: 200, body: { instancesDeleted: 1 } };
-  throw new HttpError(404, `No finished instance with ID '${id}' found.`);
+  switch (await hub.purge(id)) {
+    case 'purged':
+      return { status: 200, body: { instancesDeleted: 1 } };
+    case 'running':
+      throw new HttpError(412, `The instance '${id}' is not finished.`);
+    case 'unknown':
+      throw new HttpError(404, `No instance with ID '${id}' found.`);
+  }
 }
 
 async function purgeMany({ hub }: DurableApiOptions, query: ReturnType<typeof readQuery>): Promise<Answer> {
@@ -119,7 +137,7 @@ async function purgeMany({ hub }: DurableApiOptions, query: ReturnType<typeof re
   const matching = [...hub.states()].filter((state) => isFinished(state.runtimeStatus) && query.matches(state));
   const ids = matching.map((state) => state.instanceId);
   const purged = await Promise.all(ids.map((id) => hub.purge(id)));
-  const instancesDeleted = purged.filter((wasThere) => wasThere).length;
+  const instancesDeleted = purged.filter((outcome) => outcome === 'purged').length;
   if (instancesDeleted === 0) throw new HttpError(404, 'No finished instance matches.');
   return { status: 200, body: { instancesDeleted } };
 }
@@ -133,6 +151,7 @@ async function raiseEvent(
   if (!call.contentType.toLowerCase().startsWith('application/json')) {
     throw new HttpError(400, 'Only application/json request content is supported.');
   }
+  if (call.body.length === 0) throw new HttpError(400, 'Invalid JSON content');
   const input = jsonBody(call.body);
   const run = async (): Promise<Answer> => deliveryAnswer(await hub.raiseEvent(id, name, input), id);
   return withFault(faults, { operation: 'raiseEvent', entity: name, dropped: () => ({ status: 202 }) }, run);

@@ -149,11 +149,12 @@ export class TaskHub {
     return this.#store.whenDurable();
   }
 
-  /** Removes a finished instance; says whether there was one. */
-  async purge(instanceId: string): Promise<boolean> {
-    if (!this.#store.isFinished(instanceId)) return false;
+  /** Removes a finished instance. */
+  async purge(instanceId: string): Promise<'purged' | 'running' | 'unknown'> {
+    if (this.#store.get(instanceId) !== undefined) return 'running';
+    if (!this.#store.isFinished(instanceId)) return 'unknown';
     await this.#store.purge(instanceId);
-    return true;
+    return 'purged';
   }
 
   /** Starts nothing new, and waits for the turns and activities that run. */

@@ -104,7 +104,8 @@ function eventText(event: HistoryEvent, isPlayed: boolean): string {
 }
 
 function interpret(input: TurnInput, state: OrchestratorState, replayed: ReplayResult): TurnOutcome {
-  const customStatus = state.customStatus === undefined ? input.instance.customStatus : json(state.customStatus);
+  // The library leaves out an empty one, which clears the status.
+  const customStatus = state.customStatus === undefined ? null : json(state.customStatus);
   const canEnd = !replayed.hasOpenTasks;
   if (replayed.continuedWith !== undefined && canEnd) {
     return { kind: 'continueAsNew', input: replayed.continuedWith, customStatus };

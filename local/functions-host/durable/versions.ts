@@ -12,11 +12,11 @@ export type VersionDecision = 'run' | 'wait' | 'fail';
 
 const numeric = /^\d+(\.\d+){1,3}$/;
 
-/** Decides about an instance. Without a defaultVersion in host.json the app takes all. */
+/** Decides about an instance. Without a defaultVersion in host.json the app takes only instances without a version. */
 export function decideVersion(version: string | null, options: VersionOptions): VersionDecision {
   const { defaultVersion, versionMatchStrategy, versionFailureStrategy } = options;
-  if (defaultVersion === null || versionMatchStrategy === 'None') return 'run';
-  const difference = compareVersions(version ?? '', defaultVersion);
+  if (versionMatchStrategy === 'None') return 'run';
+  const difference = compareVersions(version ?? '', defaultVersion ?? '');
   const isTaken = versionMatchStrategy === 'Strict' ? difference === 0 : difference <= 0;
   if (isTaken) return 'run';
   return versionFailureStrategy === 'Fail' ? 'fail' : 'wait';
@@ -28,7 +28,8 @@ export function waitingReport(
   options: VersionOptions,
 ): string | undefined {
   if (decideVersion(version, options) !== 'wait') return undefined;
-  const taken = `${options.versionMatchStrategy} ${options.defaultVersion ?? ''}`;
+  const { versionMatchStrategy: strategy, defaultVersion } = options;
+  const taken = defaultVersion === null ? 'none, because it has no defaultVersion' : `${strategy} ${defaultVersion}`;
   return (
     `Orchestration '${instanceId}' has version '${version ?? ''}' and waits for an app that takes it; ` +
     `host.json takes ${taken}.`
