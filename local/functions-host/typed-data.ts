@@ -23,7 +23,16 @@ export function returnedJson(data: TypedData | null | undefined): string {
   return JSON.stringify(data.int ?? data.double ?? null);
 }
 
-/** JSON text as the durable extension hands it to an activity: a JSON string loses its quotes. */
-export function unquotedData(json: string): TypedData {
-  return json.startsWith('"') ? textData(JSON.parse(json) as string) : { string: json };
+/** JSON text as the durable extension hands it to an activity: text stays text, a flag becomes .NET text, null is left out. */
+export function activityInput(json: string): TypedData {
+  switch (json) {
+    case 'null':
+      return {};
+    case 'true':
+      return jsonData('True');
+    case 'false':
+      return jsonData('False');
+    default:
+      return { json };
+  }
 }

@@ -27,6 +27,20 @@ describe('an orchestration', () => {
     });
   });
 
+  it('gives activities text as text, flags as the text of .NET, and null as nothing', async () => {
+    expect((await run('shows-input-types', 'typed')).output).toEqual([
+      { type: 'string', input: '42' },
+      { type: 'string', input: '{"a":1}' },
+      { type: 'string', input: '"q"' },
+      { type: 'string', input: 'plain' },
+      { type: 'number', input: 42 },
+      { type: 'object', input: { a: 1 } },
+      { type: 'string', input: 'True' },
+      { type: 'string', input: 'False' },
+      { type: 'undefined' },
+    ]);
+  });
+
   it('takes the event that beats the timer, and ends at once when it cancels the timer', async () => {
     await host.start('race', 'race-won', { timeoutMs: 3_600_000 });
     await host.raiseEvent('race-won', 'reply', { ok: true });

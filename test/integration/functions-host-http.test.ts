@@ -25,7 +25,7 @@ beforeAll(async () => {
       app.http('with-key', { authLevel: 'function', handler: show });
       app.http('for-admins', { authLevel: 'admin', handler: show });
       app.http('answers', { methods: ['GET'], handler: () => ({
-        status: 201, body: 'made', headers: { 'x-answer': 'yes' },
+        status: 201, body: 'made', headers: { 'x-answer': 'yes', 'Set-Cookie': 'own=1' },
         cookies: [{ name: 'a', value: 'b c', httpOnly: true, maxAge: 5 }, { name: 'c', value: 'd', path: '/' }],
       }) });
       app.http('bytes', { methods: ['POST'], handler: async (request) => ({ body: Buffer.from(await request.arrayBuffer()) }) });
@@ -74,7 +74,7 @@ describe('an HTTP trigger', () => {
     const answer = await host.request('GET', 'v1/shop/answers');
     expect(answer).toMatchObject({ status: 201, text: 'made' });
     expect(answer.headers.get('x-answer')).toBe('yes');
-    expect(answer.headers.getSetCookie()).toEqual(['a=b%20c; Max-Age=5; HttpOnly', 'c=d; Path=/']);
+    expect(answer.headers.getSetCookie()).toEqual(['own=1', 'a=b%20c; path=/; Max-Age=5; HttpOnly', 'c=d; path=/']);
   });
 
   it('keeps bytes as they are', async () => {

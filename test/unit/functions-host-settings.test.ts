@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseHostJson } from '../../local/functions-host/host-json.js';
 import { isDisabled, readSetting, resolveConnection, resolveExpressions } from '../../local/functions-host/settings.js';
 import { parseTimeSpan } from '../../local/functions-host/time-span.js';
-import { jsonData, returnedJson, textData, unquotedData } from '../../local/functions-host/typed-data.js';
+import { activityInput, jsonData, returnedJson, textData } from '../../local/functions-host/typed-data.js';
 
 describe('a setting', () => {
   it('is found with ":" written as "__"', () => {
@@ -116,8 +116,9 @@ describe('typed data', () => {
     expect(returnedJson(data)).toBe(json);
   });
 
-  it('of a JSON string loses its quotes on the way to an activity, so that "42" arrives as a number', () => {
-    expect(unquotedData('"42"')).toEqual({ string: '42' });
-    expect(unquotedData('{"a":"42"}')).toEqual({ string: '{"a":"42"}' });
+  it('of a JSON string stays text on the way to an activity, so that "42" does not become a number', () => {
+    expect(activityInput('"42"')).toEqual({ json: '"42"' });
+    expect(activityInput('true')).toEqual({ json: '"True"' });
+    expect(activityInput('null')).toEqual({});
   });
 });

@@ -4,7 +4,7 @@ import type { BoundFunction } from '../bindings.js';
 import type { TypedData } from '../core-api.js';
 import { heldFirstTurn, withFault } from '../faults.js';
 import type { Invoke } from '../invocation.js';
-import { returnedJson, textData, unquotedData } from '../typed-data.js';
+import { activityInput, returnedJson, textData } from '../typed-data.js';
 import type { InvokeActivity } from './effects.js';
 import type { TaskHubOptions } from './task-hub.js';
 import type { InvokeOrchestrator } from './turn.js';
@@ -39,7 +39,7 @@ export function createDurableFunctions(options: DurableFunctionsOptions): Durabl
   async function invokeActivity(call: Parameters<InvokeActivity>[0]): Promise<string> {
     const bound = activities.get(call.name);
     if (bound === undefined) throw new Error(`the app has no activity "${call.name}"`);
-    const data = unquotedData(call.input);
+    const data = activityInput(call.input);
     const { returnValue } = await invoke({
       fn: bound.fn,
       inputs: [{ name: bound.triggerName, data }],

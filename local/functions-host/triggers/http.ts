@@ -104,12 +104,23 @@ function nullable(values: Readonly<Record<string, string>>): Record<string, Null
 
 function responseAnswer({ statusCode, headers = {}, cookies = [], body }: HttpData): Answer {
   const bytes = body?.bytes;
-  const withCookies = cookies.length === 0 ? headers : { ...headers, 'set-cookie': cookies.map(cookieText) };
+  const withCookies = cookies.length === 0 ? headers : withSetCookie(headers, cookies);
   return {
     status: Number(statusCode ?? 200),
     headers: withCookies,
     ...(bytes === undefined || bytes.length === 0 ? {} : { body: Buffer.from(bytes) }),
   };
+}
+
+/** A set-cookie header of the function's own is sent beside its cookies. */
+function withSetCookie(
+  headers: Readonly<Record<string, string>>,
+  cookies: readonly HttpCookie[],
+): Record<string, string | string[]> {
+  const own = Object.entries(headers).filter(([name]) => name.toLowerCase() === 'set-cookie');
+  const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'set-cookie');
+  const texts = [...own.map(([, value]) => value), ...cookies.map(cookieText)];
+  return { ...Object.fromEntries(others), 'set-cookie': texts };
 }
 
 /** The protocol's "none" means that the cookie says nothing about it. */
@@ -118,7 +129,7 @@ const sameSiteTexts: Readonly<Record<string, string>> = { lax: 'Lax', strict: 'S
 function cookieText(cookie: HttpCookie): string {
   const attributes: readonly (readonly [string, string | number | undefined])[] = [
     ['Domain', cookie.domain?.value],
-    ['Path', cookie.path?.value],
+    ['path', cookie.path?.value ?? '/'],
     ['Expires', expiryText(cookie)],
     ['Max-Age', cookie.maxAge?.value],
     ['SameSite', sameSiteTexts[cookie.sameSite ?? 'none']],
