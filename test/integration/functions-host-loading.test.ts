@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startHostProcess, writeApp } from '../support/functions-host-process.js';
+import { startHostProcess, temporaryDirectory, writeApp } from '../support/functions-host-process.js';
 
 const esModule = (main = 'app.js'): object => ({ type: 'module', main });
 const hello = "import { app } from '@azure/functions';\napp.http('hello', { handler: () => ({ body: 'hello' }) });\n";
@@ -172,7 +172,7 @@ describe('an app that cannot run', () => {
   });
 
   it('because another host has its data is refused', async () => {
-    const dataDirectory = writeApp({});
+    const dataDirectory = temporaryDirectory();
     await startHostProcess('durable-app', { dataDirectory });
     await expect(startHostProcess('durable-app', { dataDirectory })).rejects.toThrow(/in use|locked|another/i);
   });
