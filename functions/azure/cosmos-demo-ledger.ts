@@ -16,7 +16,7 @@ export function createCosmosDemoLedger(database: Database): LedgerStore {
   };
 }
 
-/** The entry without the system fields that Cosmos DB adds. */
-function entryOf({ id, orderId, service, highestToken, effect, undo, furtherKeys }: LedgerEntry): LedgerEntry {
-  return { id, orderId, service, highestToken, effect, undo, furtherKeys };
+/** The entry without the system fields that Cosmos DB adds; their names begin with an underscore. */
+function entryOf(stored: LedgerEntry): LedgerEntry {
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => !name.startsWith('_'))) as unknown as LedgerEntry;
 }

@@ -35,7 +35,8 @@ export const scenarios: readonly Scenario[] = [
   scenario('processed', 'Processed'),
   scenario('sent twice', 'Processed', { repeats: 1 }),
   scenario('agent silent once', 'Processed', {
-    remote: (operation, nth) => (operation === 'payment/charges' && nth === 1 ? 'hang' : 'work'),
+    // Both calls that a request may make.
+    remote: (operation, nth) => (operation === 'payment/charges' && nth <= 2 ? 'hang' : 'work'),
   }),
   scenario('payment refused', 'Compensated', {
     remote: (operation) => (operation === 'payment/charges' ? 'refuse' : 'work'),
