@@ -43,7 +43,7 @@ export function createRequestFactory(stepId: string, defaultDueInMs: number): Re
         idempotencyKey: key,
         fencingToken: attempt,
         replyToken: randomUUID(),
-        payload,
+        payload: action === 'do' ? payload : {}, // An undo knows only what a reply has recorded.
         traceparent: null,
       };
     },

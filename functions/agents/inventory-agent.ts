@@ -3,8 +3,8 @@ import type { Agent } from './agent.js';
 /** Reserves the goods of an order, or releases them. */
 export const inventoryAgent: Agent = {
   name: 'inventory',
-  toRemoteCall: ({ action, orderId, payload }) =>
-    action === 'do'
-      ? { operation: 'reservations', body: { orderId, ...payload } }
-      : { operation: 'releases', body: { orderId } },
+  toRemoteCall: ({ action, orderId, payload }) => ({
+    operation: action === 'do' ? 'reservations' : 'releases',
+    body: { ...payload, orderId },
+  }),
 };

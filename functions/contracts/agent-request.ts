@@ -25,7 +25,10 @@ export const agentRequestSchema = z.object({
   replyToken: z.guid(),
   /** How many attempts of the order have failed at this step, or at this undo; absent in requests of earlier builds. */
   failures: z.int().min(0).optional(),
-  /** What the remote service needs to know, by step. */
+  /**
+   * With `do`: what the remote service needs to know of the order, by step. With `undo`: the `result` of the reply to the
+   * do; empty when none was recorded.
+   */
   payload: z.record(z.string(), z.unknown()),
   traceparent: z.string().nullable(),
 });

@@ -33,7 +33,6 @@ export async function buildAgentRequest(
   deps: OrderReading,
 ): Promise<AgentRequest> {
   const { record, action, step, replyToken } = dispatch;
-  const order = await orderOf(record, deps);
   const parsed = parseAgentRequest({
     schemaVersion: 1,
     requestId: action.requestId,
@@ -47,11 +46,16 @@ export async function buildAgentRequest(
     fencingToken: record.attempt,
     replyToken,
     failures: action.failures,
-    payload: step.payload(order),
+    payload: action.action === 'undo' ? recordedResult(record, step) : step.payload(await orderOf(record, deps)),
     traceparent: record.traceparent,
   });
   if (!parsed.ok) throw new PermanentError('InvalidRequest', parsed.rejection.description);
   return parsed.value;
+}
+
+/** An undo gets what the do has recorded and nothing else of the order; nothing when the outcome of the do is unknown. */
+function recordedResult(record: StateRecord, { id }: WorkflowStep): AgentRequest['payload'] {
+  return record.steps.find((step) => step.id === id)?.result ?? {};
 }
 
 /** The order is stored before its record (submit-order.ts, S1): at first, an absent one is only not visible yet. */

@@ -133,6 +133,22 @@ describe('advanceAttempt', () => {
     expect(requests()[0]).toMatchObject({ action: 'undo', idempotencyKey: 'A-1.payment.undo', fencingToken: 2 });
   });
 
+  it('gives an undo the result that the do recorded, and nothing of the order (R43)', async () => {
+    const record = claimed(compensatingRecord());
+    const steps = record.steps.map((step) => ({ ...step, result: { reference: 'payment-7' } }));
+    database.put({ ...record, steps });
+    await advanceIt(undefined, {}, 2);
+    expect(requests()[0]).toMatchObject({ action: 'undo', payload: { reference: 'payment-7' } });
+    expect(JSON.stringify(requests()[0])).not.toContain('tok_ok');
+  });
+
+  it('gives an undo no payload when the outcome of the do is unknown (R43)', async () => {
+    const record = claimed(compensatingRecord());
+    database.put({ ...record, steps: record.steps.map((step) => ({ ...step, result: null })) });
+    await advanceIt(undefined, {}, 2);
+    expect(requests()[0]).toMatchObject({ action: 'undo', payload: {} });
+  });
+
   it('ends the attempt with the order', async () => {
     const last = advanced(advanced(advanced(claimed()), {}), {});
     database.put(last);

@@ -132,7 +132,7 @@ describe('an agent', () => {
   });
 
   it('turns a request into the operation of its remote service, and an undo into the other', () => {
-    const undo = { ...paymentRequest, action: 'undo' } as const;
+    const undo = { ...paymentRequest, action: 'undo', payload: { reference: 'payment-7' } } as const;
     const operations = [paymentAgent, inventoryAgent, shippingAgent].map(({ toRemoteCall }) => [
       toRemoteCall(paymentRequest).operation,
       toRemoteCall(undo).operation,
@@ -143,7 +143,7 @@ describe('an agent', () => {
       ['shipments', 'cancellations'],
     ]);
     expect(paymentAgent.toRemoteCall(paymentRequest).body).toEqual({ orderId: 'A-1', amountMinor: 3998 });
-    expect(paymentAgent.toRemoteCall(undo).body).toEqual({ orderId: 'A-1' });
+    expect(paymentAgent.toRemoteCall(undo).body).toEqual({ orderId: 'A-1', reference: 'payment-7' });
   });
 });
 
