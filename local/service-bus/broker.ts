@@ -27,6 +27,8 @@ export interface BrokerOptions {
   /** Keys beside the root key. */
   readonly authorizationRules?: readonly AuthorizationRule[];
   readonly faults?: FaultPlan;
+  /** Takes a line for each connection that ends because of an error; absent: standard error. */
+  readonly log?: (line: string) => void;
   /** For tests that move time. */
   readonly clock?: Clock;
   /** For tests that fill queues: the part of `maxSizeInMegabytes` that they have. Absent: 1. */
@@ -123,12 +125,17 @@ function createContext(
     rules,
     faults: createFaults(options.faults),
     counters,
+    log: options.log ?? writeToStandardError,
     commit: (queue) => {
       wakeups.consider(queue.nextDue());
       return store.commit();
     },
   };
   return { context, wakeups };
+}
+
+function writeToStandardError(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 function createBroker(context: BrokerContext, listener: Listener, close: () => Promise<void>): Broker {

@@ -12,6 +12,8 @@ export interface BrokerContext {
   readonly rules: readonly AuthorizationRule[];
   readonly faults: Faults;
   readonly counters: Counters;
+  /** Takes a line about a connection that ends because of an error. */
+  readonly log: (line: string) => void;
   /** Makes all that has been recorded durable, and sees to what `queue` has to do next by itself. */
   readonly commit: (queue: Queue) => Promise<void>;
 }

@@ -52,6 +52,10 @@ export const wireErrors = {
     description: `The embedded broker does not support ${feature}. ${useInstead}`,
   }),
   internal: (description: string): WireError => ({ condition: 'amqp:internal-error', description }),
+  notOpened: (limitMs: number): WireError => ({
+    condition: 'amqp:connection:forced',
+    description: `The connection was not opened within ${limitMs / 1000} seconds.`,
+  }),
   framing: (description: string): WireError => ({ condition: 'amqp:connection:framing-error', description }),
   injected: (condition: string): WireError => ({ condition, description: 'Injected by a fault rule.' }),
 } as const;

@@ -5,6 +5,10 @@ export const limits = {
   /** Of a request to $cbs or $management: room for the largest batch to schedule and what is put around its messages. */
   maxRequestBytes: 1024 * 1024,
   maxMessageIdLength: 128,
+  /** Of one application property, name and value. */
+  maxPropertyBytes: 32 * 1024,
+  /** Of everything before a message's body. */
+  maxHeadBytes: 64 * 1024,
   maxFrameBytes: 65_536,
   maxChannels: 4999,
   idleTimeoutMs: 120_000,

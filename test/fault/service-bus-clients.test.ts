@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import rhea, { type EventContext } from 'rhea';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Broker } from '../../local/service-bus/index.js';
 import { connectAmqp } from '../support/service-bus-amqp-client.js';
 import { cleanUp, receiveOne, startTestBroker, until, type TestBroker } from '../support/service-bus-broker.js';
@@ -51,11 +51,70 @@ test.each([
   ['a value nested thousands of times', Buffer.concat([amqpHeader, frame(nested)])],
   ['two opens', Buffer.concat([amqpHeader, open, open])],
   ['a transfer before any link', Buffer.concat([amqpHeader, open, frame(Buffer.from([0x00, 0x53, 0x14, 0x45]))])],
-])('%s ends that connection alone', async (_name, bytes) => {
+])('%s ends that connection alone, and both sides are told why', async (_name, bytes) => {
   const started = await startTestBroker([{ name: 'orders' }, { name: 'service' }]);
   const socket = await connectSocket(started.broker);
+  const received: Buffer[] = [];
+  socket.on('data', (chunk) => received.push(chunk));
   socket.write(bytes);
   await once(socket, 'close');
+  const speaksAmqp = bytes.subarray(0, 8).equals(amqpHeader);
+  const answer = Buffer.concat(received).toString('latin1');
+  expect(answer).toContain(speaksAmqp ? 'amqp:connection:framing-error' : 'AMQP\u0003\u0001\u0000\u0000');
+  expect(started.log.join()).toMatch(
+    speaksAmqp ? /ended with amqp:connection:framing-error: \w/ : /tries another protocol/,
+  );
+  await expectService(started);
+});
+
+test('a client that falls silent is told so, and the broker says it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  cleanUp(() => Promise.resolve(vi.useRealTimers()));
+  const started = await startTestBroker([{ name: 'orders' }]);
+  const socket = await connectSocket(started.broker);
+  const received: Buffer[] = [];
+  socket.on('data', (chunk) => received.push(chunk));
+  socket.write(Buffer.concat([amqpHeader, open]));
+  await once(socket, 'data');
+  vi.advanceTimersByTime(240_000);
+  await once(socket, 'data');
+  expect(Buffer.concat(received).toString('latin1')).toContain('max idle time exceeded');
+  expect(started.log.join()).toContain('not even a heartbeat');
+});
+
+test('a client that never opens its connection is told so, and the broker says it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  cleanUp(() => Promise.resolve(vi.useRealTimers()));
+  const started = await startTestBroker([{ name: 'orders' }]);
+  const socket = await connectSocket(started.broker);
+  const received: Buffer[] = [];
+  socket.on('data', (chunk) => received.push(chunk));
+  socket.write(amqpHeader);
+  await once(socket, 'data');
+  vi.advanceTimersByTime(20_000);
+  await once(socket, 'close');
+  expect(Buffer.concat(received).toString('latin1')).toContain('was not opened within 20 seconds');
+  expect(started.log.join()).toContain('was not opened within 20 seconds');
+});
+
+test('two links of one name in opposite directions are two links', async () => {
+  const started = await authorized();
+  const receiver = started.connection.open_receiver({ name: 'orders', source: 'orders' });
+  await once(receiver, 'receiver_open');
+  // The client library keeps one table for both directions as well; another name there leaves what it sends as it is.
+  const { links } = (receiver as unknown as { session: { links: Record<string, unknown> } }).session;
+  links['orders, receiving'] = links['orders'];
+  delete links['orders'];
+  const received = once(receiver, 'message') as Promise<[EventContext]>;
+  const sender = started.connection.open_sender({ name: 'orders', target: 'orders' });
+  await once(sender, 'sendable');
+  expect(sender.name).toBe('orders');
+  sender.send({ message_id: 'm', body: rhea.message.data_section(Buffer.from('x')) as unknown });
+  await once(sender, 'accepted');
+  expect((await received)[0].message?.message_id).toBe('m');
+  sender.close();
+  await once(sender, 'sender_close');
+  expect(receiver.is_open()).toBe(true);
   await expectService(started);
 });
 
@@ -82,7 +141,10 @@ test('a disposition of every delivery there can be ends that connection alone', 
     .local_channel_map[0];
   const frames = await rheaFrames();
   session?.output(frames.disposition({ role: true, first: 0, last: 0xffff_ffff, settled: true }));
-  await once(started.connection, 'disconnected');
+  await once(started.connection, 'connection_error');
+  const reason = 'A disposition names too many deliveries.';
+  expect(started.connection.error).toMatchObject({ condition: 'amqp:connection:framing-error', description: reason });
+  expect(started.log.join()).toContain(`ended with amqp:connection:framing-error: ${reason}`);
   await expectService(started);
 });
 

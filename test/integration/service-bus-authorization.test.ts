@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { ServiceBusClient } from '@azure/service-bus';
+import rhea, { type EventContext, type Receiver, type Sender } from 'rhea';
 import { expect, test } from 'vitest';
 import type { AuthorizationRule } from '../../local/service-bus/index.js';
 import { isPortFree } from '../../local/ports.js';
-import { createClient, errorCode, receiveOne, startTestBroker, until } from '../support/service-bus-broker.js';
+import { cleanUp, createClient, errorCode, receiveOne, startTestBroker, until } from '../support/service-bus-broker.js';
 import { connectionStringOf, signToken } from '../support/service-bus-tokens.js';
 
 const hour = 3_600_000;
@@ -89,6 +91,66 @@ test('a rule of the namespace holds for every queue', async () => {
   const { restricted } = await clientWith('watcher');
   expect(await restricted.createReceiver('orders').peekMessages(1)).toEqual([]);
   expect(await restricted.createReceiver('status').peekMessages(1)).toEqual([]);
+});
+
+/** A client that signs in with the name and the key of a rule, as AMQP clients of other makers do. */
+async function signIn(port: number, username: string, password: string) {
+  const connection = rhea.create_container().connect({ host: '127.0.0.1', port, username, password, reconnect: false });
+  connection.on('disconnected', () => undefined);
+  cleanUp(() => {
+    connection.close();
+    return Promise.resolve();
+  });
+  const open = once(connection, 'connection_open');
+  const failed = once(connection, 'connection_error').then(([context]) => (context as EventContext).error);
+  const error = await Promise.race([open.then(() => undefined), failed]);
+  return { connection, error };
+}
+
+async function conditionOf(link: Sender | Receiver): Promise<unknown> {
+  const side = link.is_sender() ? 'sender' : 'receiver';
+  link.on(`${side}_error`, () => undefined);
+  await once(link, `${side}_close`);
+  return (link.error as { condition?: string } | undefined)?.condition;
+}
+
+test.each([
+  ['of the namespace', 'watcher', ['orders', 'status'], []],
+  ['of a queue', 'listener', ['orders'], ['status']],
+])('SASL PLAIN with a rule %s gives the rights of that rule', async (_name, keyName, allowed, refused) => {
+  const { broker } = await startWithRules();
+  const { connection } = await signIn(broker.port, keyName, `key-of-${keyName}`);
+  for (const queue of allowed) {
+    const receiver = connection.open_receiver(queue);
+    await once(receiver, 'receiver_open');
+    expect(receiver.source.address).toBe(queue);
+    expect(await conditionOf(connection.open_sender(queue))).toBe('amqp:unauthorized-access');
+  }
+  for (const queue of refused) {
+    expect(await conditionOf(connection.open_receiver(queue))).toBe('amqp:unauthorized-access');
+  }
+});
+
+test('a client that has signed in with SASL PLAIN sends and receives without any token', async () => {
+  const { broker } = await startWithRules();
+  const { connection } = await signIn(broker.port, 'manager', 'key-of-manager');
+  const sender = connection.open_sender('orders');
+  await once(sender, 'sendable');
+  sender.send({ body: rhea.message.data_section(Buffer.from('x')) as unknown });
+  await once(sender, 'accepted');
+  const [{ message }] = (await once(connection.open_receiver('orders'), 'message')) as [EventContext];
+  expect(message?.delivery_count).toBe(0);
+});
+
+test.each([
+  ['another key', 'manager', 'key-of-sender'],
+  ['no rule', 'nobody', 'key-of-manager'],
+])('SASL PLAIN with %s is refused, and both sides are told', async (_name, keyName, key) => {
+  const { broker, log } = await startWithRules();
+  const { error } = await signIn(broker.port, keyName, key);
+  expect(error).toMatchObject({ condition: 'amqp:unauthorized-access' });
+  expect(broker.counters()).toMatchObject({ refusedTokens: 1 });
+  expect(log.join()).toContain(`SASL PLAIN with '${keyName}', which is no rule with that key`);
 });
 
 /** A client that presents a token instead of a key. */

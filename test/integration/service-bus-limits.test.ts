@@ -72,6 +72,32 @@ test('deferred messages of together 15 MB come in one answer', async () => {
   expect(await receiver.receiveDeferredMessages(sequences)).toHaveLength(60);
 });
 
+test.each([
+  ['one of more than 32 KB', [33_000]],
+  ['together more than 64 KB', [30_000, 30_000, 10_000]],
+])('application properties, %s, are refused, in a batch and in a schedule too', async (_name, sizes) => {
+  const { client, broker, clock } = await startTestBroker([{ name: 'orders' }]);
+  const sender = client.createSender('orders');
+  const applicationProperties = Object.fromEntries(sizes.map((size, index) => [`p${index}`, 'x'.repeat(size)]));
+  const message = { body: 1, applicationProperties };
+  expect(await errorCode(sender.sendMessages(message))).toBe('GeneralError');
+  expect(await errorCode(sender.sendMessages([{ body: 2 }, message]))).toBe('GeneralError');
+  expect(await errorCode(sender.scheduleMessages(message, new Date(clock.now() + minute)))).toBe('GeneralError');
+  await sender.sendMessages({ body: 3, applicationProperties: { p: 'x'.repeat(32_000), q: 'x'.repeat(31_000) } });
+  expect(broker.counters()['orders.messages']).toBe(1);
+});
+
+test('nobody receives from the dead letters of a queue that forwards them', async () => {
+  const { client } = await startTestBroker([
+    { name: 'orders', forwardDeadLetteredMessagesTo: 'graveyard' },
+    { name: 'graveyard' },
+  ]);
+  const receiver = client.createReceiver('orders', { subQueueType: 'deadLetter' });
+  await expect(receiver.receiveMessages(1)).rejects.toThrow(
+    "'orders/$DeadLetterQueue' forwards its messages; receive from 'graveyard'.",
+  );
+});
+
 test('a queue with forwardTo passes its messages on, scheduled ones at their time, and is not received from', async () => {
   const { client, clock } = await startTestBroker([
     { name: 'first', forwardTo: 'second' },

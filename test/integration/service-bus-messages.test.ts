@@ -34,7 +34,7 @@ test('a message arrives with its body, ids, properties and the annotations of th
     applicationProperties: { text: 'a', number: 1.5, whole: 7, yes: true, nothing: null },
   });
   expect(message.sequenceNumber?.toNumber()).toBe(1);
-  expect(message.enqueuedSequenceNumber).toBe(1);
+  expect(message.enqueuedSequenceNumber).toBe(0);
   expect(message.enqueuedTimeUtc?.getTime()).toBe(clock.now());
   expect(message.lockedUntilUtc?.getTime()).toBe(clock.now() + 60_000);
 });

@@ -1,5 +1,7 @@
 import type { ServiceBusReceivedMessage, ServiceBusSender } from '@azure/service-bus';
+import rhea from 'rhea';
 import { expect, test } from 'vitest';
+import { connectAmqp } from '../support/service-bus-amqp-client.js';
 import { createClient, errorCode, receive, receiveOne, startTestBroker, until } from '../support/service-bus-broker.js';
 
 async function sendMany(sender: ServiceBusSender, count: number): Promise<void> {
@@ -169,6 +171,25 @@ test('peeking many large messages comes in answers that fit a frame', async () =
     seen.push(...more);
   }
   expect(seen).toHaveLength(5);
+});
+
+test('a peek that leaves out the bodies has all the rest', async () => {
+  const { client, broker } = await startTestBroker([{ name: 'orders' }]);
+  for (const messageId of ['a', 'b', 'c', 'd', 'e']) {
+    const message = { body: Buffer.alloc(100_000), messageId, applicationProperties: { kept: 1 } };
+    await client.createSender('orders').sendMessages(message);
+  }
+  const { authorize, request } = await connectAmqp(broker);
+  await authorize('orders');
+  const answer = await request('orders/$management', {
+    application_properties: { operation: 'com.microsoft:peek-message' },
+    body: { 'from-sequence-number': 1, 'message-count': 5, 'omit-message-body': true },
+  });
+  const { messages } = answer.body as { messages: { message: Buffer }[] };
+  const peeked = messages.map(({ message }) => rhea.message.decode(message));
+  expect(peeked.map(({ message_id: id }) => String(id))).toEqual(['a', 'b', 'c', 'd', 'e']);
+  expect(peeked[0]).toMatchObject({ application_properties: { kept: 1 } });
+  expect(peeked[0]).not.toHaveProperty('body');
 });
 
 test('receiving from a queue that does not exist fails at once', async () => {

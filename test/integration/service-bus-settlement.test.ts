@@ -142,6 +142,7 @@ test('a message whose deliveries are used up is dead-lettered by the broker', as
   await receiver.abandonMessage(message);
   const dead = await receiveOne(client.createReceiver('orders', { subQueueType: 'deadLetter' }));
   expect(dead.deadLetterReason).toBe('MaxDeliveryCountExceeded');
+  expect(dead.deadLetterErrorDescription).toBe('Message could not be consumed after 1 delivery attempts.');
   expect(dead.deliveryCount).toBe(1);
 });
 

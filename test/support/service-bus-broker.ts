@@ -59,6 +59,8 @@ export interface TestBroker {
   readonly broker: Broker;
   readonly clock: ManualClock;
   readonly client: ServiceBusClient;
+  /** What the broker has said about its connections. */
+  readonly log: readonly string[];
 }
 
 /** Starts a broker for one test; it ends with the test. */
@@ -67,15 +69,17 @@ export async function startTestBroker(
   options: Partial<BrokerOptions> = {},
 ): Promise<TestBroker> {
   const clock = createManualClock();
+  const log: string[] = [];
   const broker = await startBroker({
     dataDirectory: options.dataDirectory ?? (await temporaryDirectory()),
     fsync: 'never',
     topology: topologyOf(...queues),
     clock,
+    log: (line) => log.push(line),
     ...options,
   });
   cleanUp(() => broker.close());
-  return { broker, clock, client: createClient(broker.connectionString) };
+  return { broker, clock, client: createClient(broker.connectionString), log };
 }
 
 /** A client that reports failures at once instead of after the SDK's minute of retries. */

@@ -4,15 +4,32 @@
  * Invariants
  * G1 Whatever bytes arrive, only this connection ends.
  * G2 What a client makes the broker hold is bounded: frames, unread answers, time to introduce itself.
+ * G3 A connection that the broker ends because of an error says why: to the client in a last frame, as soon as the client
+ *    has come so far that it can read one, and to the broker's log.
  */
 import type { Socket } from 'node:net';
 import { createClaims, type Claims } from '../auth/claims.js';
 import type { BrokerContext } from '../context.js';
 import { wireErrors, type WireError } from '../errors.js';
 import { limits } from '../limits.js';
-import { checkFrames } from '../wire/frame-check.js';
+import { checkFrames, protocolHeaderBytes, startsWithHeader } from '../wire/frame-check.js';
+import { rulesWithKey } from '../auth/rules.js';
 import { foreignProtocol } from './foreign-protocol.js';
-import type { Connection, Delivery, Sender } from './rhea.js';
+import { createConnection, type Connection, type Delivery, type Sender } from './rhea.js';
+
+const connectionOptions = {
+  container_id: 'embedded-service-bus',
+  max_frame_size: limits.maxFrameBytes,
+  channel_max: limits.maxChannels,
+  idle_time_out: limits.idleTimeoutMs,
+  reconnect: false,
+  sender_options: { treat_modified_as_released: false },
+  receiver_options: { autoaccept: false, credit_window: 0 },
+} as const;
+
+function describe({ condition = '', description = '' }: Partial<WireError> = {}): string {
+  return `${condition}: ${description}`;
+}
 
 export class ClientConnection {
   readonly claims: Claims = createClaims();
@@ -23,12 +40,21 @@ export class ClientConnection {
   readonly #socket: Socket;
   readonly #onClosed = new Set<() => void>();
   readonly #onDrained = new Set<() => void>();
+  readonly #remoteAddress: string;
   #settled: Delivery[] = [];
+  #isEnding = false;
 
-  constructor(context: BrokerContext, connection: Connection, socket: Socket) {
+  constructor(context: BrokerContext, socket: Socket) {
     this.#context = context;
-    this.connection = connection;
     this.#socket = socket;
+    this.#remoteAddress = `${socket.remoteAddress ?? ''}:${socket.remotePort ?? ''}`;
+    this.connection = createConnection({
+      options: connectionOptions,
+      onError: () => {
+        context.counters.add('', 'internalErrors');
+      },
+      signIn: (name, password) => this.#signIn(name, password),
+    });
   }
 
   /** Starts to serve the client. */
@@ -36,19 +62,30 @@ export class ClientConnection {
     const { connection } = this;
     const socket = this.#socket;
     this.#guardInput();
+    const idle = connection.idle.bind(connection);
+    connection.idle = () => {
+      this.#isEnding = true;
+      this.#log('ended: nothing came from the client, not even a heartbeat.');
+      idle();
+    };
     for (const event of ['error', 'protocol_error']) {
       connection.on(event, (error) => {
         this.#endWith(error);
       });
     }
-    for (const event of ['connection_error', 'disconnected', 'session_error', 'sender_error', 'receiver_error']) {
+    connection.on('connection_error', ({ error }) => {
+      this.#log(`closed by the client: ${describe(error)}`);
+    });
+    for (const event of ['disconnected', 'session_error', 'sender_error', 'receiver_error']) {
       connection.on(event, () => undefined); // rhea takes an unheard one for a crash; `close` below cleans up.
     }
     connection.on('connection_open', () => {
       clearTimeout(handshake);
       this.#batchOutput();
     });
-    const handshake = setTimeout(this.cut, limits.handshakeMs).unref();
+    const handshake = setTimeout(() => {
+      this.end(wireErrors.notOpened(limits.handshakeMs));
+    }, limits.handshakeMs).unref();
     socket.on('close', () => {
       clearTimeout(handshake);
       connection.eof(); // Ends rhea's timers also where the socket was destroyed.
@@ -84,9 +121,14 @@ export class ClientConnection {
     this.#socket.destroy();
   };
 
-  /** Ends the connection with an error that the client can read. */
+  /** Ends the connection with an error that the client can read (G3). */
   end(error: WireError): void {
-    if (this.connection.is_open()) this.connection.close(error);
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    this.#log(`ended with ${describe(error)}`);
+    this.connection.open(); // A close must follow an open.
+    this.connection.close(error);
+    this.#processNow();
     this.#endSoon();
   }
 
@@ -124,11 +166,12 @@ export class ClientConnection {
     let isFirst = true;
     connection.input = (bytes) => {
       if (this.#socket.destroyed) return;
-      const answer = isFirst ? foreignProtocol(bytes) : undefined;
+      const foreign = isFirst ? foreignProtocol(bytes) : undefined;
       isFirst = false;
-      if (answer !== undefined) {
+      if (foreign !== undefined) {
         this.#context.counters.add('', 'refusedConnections');
-        this.#socket.end(answer);
+        this.#log(`refused: ${foreign.reason}`);
+        this.#socket.end(foreign.answer);
         return;
       }
       read(bytes);
@@ -143,8 +186,11 @@ export class ClientConnection {
     const { transport } = this.connection;
     const read = transport.read.bind(transport);
     transport.read = (input) => {
-      checkFrames(input, limits.maxFrameBytes);
-      return read(input);
+      // First the header: without it rhea could not answer to a frame that is wrong.
+      const header = startsWithHeader(input) ? read(input.subarray(0, protocolHeaderBytes)) : 0;
+      const frames = input.subarray(header);
+      checkFrames(frames, limits.maxFrameBytes);
+      return header + read(frames);
     };
   }
 
@@ -155,6 +201,11 @@ export class ClientConnection {
     const write = connection.output.bind(connection);
     let isScheduled = false;
     connection.output = () => {
+      // rhea forgets the error of its last frame as soon as it has written it.
+      if (this.#isEnding) {
+        write();
+        return;
+      }
       if (isScheduled) return;
       isScheduled = true;
       setImmediate(() => {
@@ -167,9 +218,34 @@ export class ClientConnection {
     };
   }
 
+  /** A client's name and key in SASL PLAIN give it what the rule of that name gives, as long as it is connected. */
+  #signIn(name: string, password: string): boolean {
+    const rules = rulesWithKey(this.#context.rules, name, password);
+    for (const { queue = '', rights } of rules) this.claims.grant(queue, { rights, expiresAt: Infinity });
+    if (rules.length > 0) return true;
+    this.#isEnding = true;
+    this.#context.counters.add('', 'refusedTokens');
+    this.#log(`refused: SASL PLAIN with '${name}', which is no rule with that key.`);
+    this.#endSoon();
+    return false;
+  }
+
   #endWith(error: unknown): void {
-    this.#context.counters.add('', 'protocolErrors');
+    if (!this.#isEnding) this.#context.counters.add('', 'protocolErrors');
     this.end(wireErrors.framing(error instanceof Error ? error.message : 'The frame could not be read.'));
+  }
+
+  /** rhea ends the socket as soon as it has told of an error, so a last frame cannot wait for the next turn. */
+  #processNow(): void {
+    try {
+      this.connection._process();
+    } catch {
+      this.cut(); // What is wrong with the connection keeps it from saying so.
+    }
+  }
+
+  #log(what: string): void {
+    this.#context.log(`Connection from ${this.#remoteAddress} ${what}`);
   }
 
   /** Leaves time for a last frame; the client need not answer it. */

@@ -181,10 +181,8 @@ export function checkConsumer(sender: Sender, queue: Queue): WireError | undefin
   const filters = Object.keys(sender.source?.filter ?? {});
   if (filters.some((name) => name.includes('session-filter'))) return wireErrors.notSupported('sessions');
   if (filters.length > 0) return wireErrors.notSupported(`filters on receivers (${filters.join(', ')})`);
-  if (queue.settings.forwardTo !== undefined && !queue.isDeadLetter) {
-    return wireErrors.notAllowed(
-      `Queue '${queue.name}' forwards its messages; receive from '${queue.settings.forwardTo}'.`,
-    );
-  }
-  return undefined;
+  const { forwardTo, forwardDeadLettersTo } = queue.settings;
+  const target = queue.isDeadLetter ? forwardDeadLettersTo : forwardTo;
+  if (target === undefined) return undefined;
+  return wireErrors.notAllowed(`'${queue.name}' forwards its messages; receive from '${target}'.`);
 }

@@ -183,10 +183,11 @@ function openConsumer({ context, client, dispatcher }: LinkContext, sender: Send
 
 function openReplyLink(client: ClientConnection, sender: Sender): void {
   echo(sender);
-  const names = [sender.name, sender.target?.address ?? sender.name];
-  for (const name of names) client.replyLinks.set(name, sender);
+  const { name } = sender.local.attach;
+  const names = [name, sender.target?.address ?? name];
+  for (const known of names) client.replyLinks.set(known, sender);
   sender.on('sender_close', () => {
-    for (const name of names) client.replyLinks.delete(name);
+    for (const known of names) client.replyLinks.delete(known);
   });
 }
 

@@ -1,11 +1,9 @@
 /** The port of the broker, and what happens on each connection. */
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { BrokerContext } from '../context.js';
-import { limits } from '../limits.js';
 import { ClientConnection } from './client-connection.js';
 import type { Dispatcher } from './dispatcher.js';
 import { openReceiver, openSender } from './links.js';
-import { createContainer } from './rhea.js';
 import { guardSession, type SessionGuard } from './session-guard.js';
 
 /** The open port. */
@@ -17,13 +15,9 @@ export interface Listener {
 
 /** Opens the port on 127.0.0.1; the port 0 is a free one. */
 export async function listen(context: BrokerContext, dispatcher: Dispatcher, port: number): Promise<Listener> {
-  const container = createContainer('embedded-service-bus', () => {
-    context.counters.add('', 'internalErrors');
-  });
   const clients = new Set<ClientConnection>();
   const server = createServer({ noDelay: true }, (socket) => {
-    const connection = container.create_connection(connectionOptions);
-    const client = new ClientConnection(context, connection, socket);
+    const client = new ClientConnection(context, socket);
     clients.add(client);
     client.onClosed(() => clients.delete(client));
     serve(context, client, dispatcher);
@@ -39,16 +33,6 @@ export async function listen(context: BrokerContext, dispatcher: Dispatcher, por
   });
   return { server, port: (server.address() as AddressInfo).port, clients };
 }
-
-const connectionOptions = {
-  container_id: 'embedded-service-bus',
-  max_frame_size: limits.maxFrameBytes,
-  channel_max: limits.maxChannels,
-  idle_time_out: limits.idleTimeoutMs,
-  reconnect: false,
-  sender_options: { treat_modified_as_released: false },
-  receiver_options: { autoaccept: false, credit_window: 0 },
-} as const;
 
 function serve(context: BrokerContext, client: ClientConnection, dispatcher: Dispatcher): void {
   const links = { context, client, dispatcher };

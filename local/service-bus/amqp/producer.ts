@@ -5,6 +5,7 @@ import { perform } from '../faulty-operation.js';
 import { limits } from '../limits.js';
 import type { Queue } from '../queue/queue.js';
 import { readBatch, type IncomingMessage } from '../wire/incoming.js';
+import { checkMessages } from '../wire/message-limits.js';
 import type { ClientConnection } from './client-connection.js';
 import { accepted, rejected, type Delivery, type Receiver, type Typed } from './rhea.js';
 
@@ -73,10 +74,8 @@ export class Producer {
 
   async #enqueue(messages: readonly IncomingMessage[]): Promise<WireError | undefined> {
     const queue = this.#queue;
-    const tooLong = messages.find(({ messageId }) => messageId.length > limits.maxMessageIdLength);
-    if (tooLong !== undefined) {
-      return wireErrors.invalidArgument(`A MessageId has at most ${limits.maxMessageIdLength} characters.`);
-    }
+    const problem = checkMessages(messages);
+    if (problem !== undefined) return problem;
     const { namespace, clock, counters } = this.#context;
     const outcome = namespace.send(queue, messages, clock.now());
     if (outcome.kind === 'quotaExceeded') return wireErrors.quotaExceeded(outcome.queue);

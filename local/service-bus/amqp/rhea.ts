@@ -39,7 +39,6 @@ export interface Terminus {
 
 /** What both kinds of links have in common. */
 export interface Link {
-  readonly name: string;
   readonly session: Session;
   readonly connection: Connection;
   readonly source: Terminus | null;
@@ -58,6 +57,8 @@ export interface Link {
 }
 
 interface AttachFields {
+  /** The client's name for the link; `separateNames` gives rhea another. */
+  name: string;
   snd_settle_mode?: number;
   rcv_settle_mode?: number;
   max_message_size?: number;
@@ -83,6 +84,10 @@ export interface Receiver extends Link {
 export interface Frame {
   payload?: Buffer;
   readonly performative: {
+    /** Of an attach. */
+    name: string;
+    /** Of an attach: true when the client receives. */
+    readonly role: boolean;
     readonly handle: number;
     readonly first: number;
     readonly last?: number;
@@ -100,6 +105,7 @@ export interface Session {
     transfer_window(): number;
   };
   readonly remote: { readonly handles: Readonly<Record<number, Receiver | undefined>> };
+  create_link(name: string, constructor: unknown, options: unknown): Link;
   on_transfer(frame: Frame): void;
   on_attach(frame: Frame): void;
   on_disposition(frame: Frame): void;
@@ -119,6 +125,8 @@ export interface EventContext {
   readonly sender: Sender;
   readonly receiver: Receiver;
   readonly delivery: Delivery;
+  /** Of an error event. */
+  readonly error?: Partial<WireError>;
   /** The encoded message: `guardSession` keeps rhea from decoding it. */
   readonly message: Buffer;
 }
@@ -130,7 +138,10 @@ export interface Connection {
   readonly transport: { read(input: Buffer): number };
   readonly remote: { readonly open?: unknown };
   accept(socket: Socket): void;
+  open(): void;
   close(error?: WireError): void;
+  /** Called when nothing has come for too long. */
+  idle: () => void;
   is_open(): boolean;
   is_closed(): boolean;
   eof(): void;
@@ -139,8 +150,13 @@ export interface Connection {
   _process(): void;
 }
 
+interface Mechanism {
+  start(response: Buffer | null | undefined): void;
+  outcome?: boolean;
+}
+
 interface Container {
-  readonly sasl_server_mechanisms: Record<string, () => { start(): void; outcome?: boolean }>;
+  readonly sasl_server_mechanisms: Record<string, () => Mechanism>;
   create_connection(options: object): Connection;
   on(event: string, handler: (error: unknown) => void): void;
 }
@@ -187,19 +203,34 @@ export function encodeValue(value: unknown): Buffer {
   return Buffer.from(writer.toBuffer());
 }
 
-/** The mechanisms clients choose from. Who a client is, its $cbs tokens tell, so each of them lets everybody in. */
-const mechanisms = ['ANONYMOUS', 'MSSBCBS', 'PLAIN', 'EXTERNAL'];
+/** The mechanisms that ask for nothing: who such a client is, its $cbs tokens tell. */
+const openMechanisms = ['ANONYMOUS', 'MSSBCBS', 'EXTERNAL'];
 
-/** A container that accepts connections; an error that nobody handles must not end the process. */
-export function createContainer(id: string, onError: (error: unknown) => void): Container {
-  const container = rhea.create_container({ id }) as unknown as Container;
-  for (const mechanism of mechanisms) {
+/** What a connection needs of its surroundings. */
+export interface ConnectionParts {
+  readonly options: object;
+  /** An error that nobody handles must not end the process. */
+  readonly onError: (error: unknown) => void;
+  /** Whether a client may sign in with this name and password. */
+  readonly signIn: (name: string, password: string) => boolean;
+}
+
+/** A connection that waits for its socket. */
+export function createConnection({ options, onError, signIn }: ConnectionParts): Connection {
+  const container = rhea.create_container({ id: 'embedded-service-bus' }) as unknown as Container;
+  for (const mechanism of openMechanisms) {
     container.sasl_server_mechanisms[mechanism] = () => ({
       start() {
         this.outcome = true;
       },
     });
   }
+  container.sasl_server_mechanisms['PLAIN'] = () => ({
+    start(response) {
+      const [, name = '', password = ''] = response?.toString('utf8').split('\u0000') ?? [];
+      this.outcome = signIn(name, password);
+    },
+  });
   container.on('error', onError);
-  return container;
+  return container.create_connection(options);
 }

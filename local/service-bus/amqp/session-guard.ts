@@ -43,6 +43,7 @@ export function guardSession(session: Session, client: ClientConnection, onWindo
     next.attach(frame);
     guard.isCoordinator = false;
   };
+  separateNames(session);
   session.on_disposition = (frame) => {
     const { first, last } = frame.performative;
     if ((last ?? first) - first > limits.maxDispositionRange)
@@ -54,6 +55,29 @@ export function guardSession(session: Session, client: ClientConnection, onWindo
     client.guard(onWindow);
   };
   return guard;
+}
+
+/**
+ * A link is known by its name and its direction; rhea looks it up by its name alone. So rhea gets a name of ours, and the
+ * client its own one.
+ */
+function separateNames(session: Session): void {
+  const attach = session.on_attach.bind(session);
+  const createLink = session.create_link.bind(session);
+  let attaching: Frame | undefined;
+  let ownName = '';
+  session.on_attach = (frame) => {
+    attaching = frame;
+    ownName = frame.performative.name;
+    frame.performative.name = `${frame.performative.role ? 'to' : 'from'} client: ${ownName}`;
+    attach(frame);
+  };
+  session.create_link = (name, constructor, options) => {
+    const link = createLink(name, constructor, options);
+    link.local.attach.name = ownName;
+    if (attaching !== undefined) attaching.performative.name = ownName;
+    return link;
+  };
 }
 
 /** What the link was told when it was opened. */

@@ -1,4 +1,5 @@
 /** Who may do what: shared access rules of the namespace and of single queues. */
+import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** A right on a queue; Manage includes the other two. */
 export type Right = 'Send' | 'Listen' | 'Manage';
@@ -33,6 +34,21 @@ export function checkRules(rules: readonly AuthorizationRule[], isQueue: (name: 
     return found.map((problem) => `rule ${keyName}: ${problem}`);
   });
   if (problems.length > 0) throw new Error(`The authorization rules are wrong: ${problems.join('; ')}.`);
+}
+
+/** The rules that have this name and key. */
+export function rulesWithKey(
+  rules: readonly AuthorizationRule[],
+  keyName: string,
+  key: string,
+): readonly AuthorizationRule[] {
+  return rules.filter((rule) => rule.keyName === keyName && isSameText(rule.key, key));
+}
+
+/** Compares in a time that tells nothing about the texts. */
+function isSameText(one: string, other: string): boolean {
+  const [left, right] = [one, other].map((text) => createHash('sha256').update(text).digest());
+  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
 }
 
 /** Looks a rule up: a queue's own first, then the namespace's. */

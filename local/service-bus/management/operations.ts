@@ -7,6 +7,8 @@ import { limits } from '../limits.js';
 import type { Message } from '../queue/message.js';
 import { encodeDelivery } from '../wire/delivery.js';
 import { readMessage } from '../wire/incoming.js';
+import { readHead } from '../wire/sections.js';
+import { checkMessages } from '../wire/message-limits.js';
 import { tokenToUuid, uuidToToken } from '../wire/lock-token.js';
 import type { OperationInput } from './operation-input.js';
 import { ArgumentError, readMaps, readNumber, readNumbers, readUuids, type RequestBody } from './request-body.js';
@@ -44,10 +46,11 @@ function renewLock({ context, queue, body }: OperationInput): Response {
 
 function peekMessage({ queue, body }: OperationInput): Response {
   const count = Math.min(readNumber(body, 'message-count'), maxPeek);
+  const encode = body['omit-message-body'] === true ? encodeWithoutBody : encodeDelivery;
   const messages: { message: Buffer }[] = [];
   let bytes = 0;
   for (const found of queue.peek(readNumber(body, 'from-sequence-number'), count)) {
-    const message = encodeDelivery(found);
+    const message = encode(found);
     bytes += message.length;
     // One answer holds no more than one message may; a client peeks on from where it got to.
     if (messages.length > 0 && bytes > limits.maxMessageBytes) break;
@@ -55,6 +58,10 @@ function peekMessage({ queue, body }: OperationInput): Response {
   }
   if (messages.length === 0) return { status: 204, description: 'No Content' };
   return success({ messages });
+}
+
+function encodeWithoutBody(message: Message): Buffer {
+  return readHead(encodeDelivery(message));
 }
 
 function receiveBySequenceNumber({ context, queue, body }: OperationInput): Response {
@@ -85,9 +92,8 @@ function scheduleMessage({ context, queue, body }: OperationInput): Response {
   const size = encoded.reduce((sum, { length }) => sum + length, 0);
   if (size > limits.maxMessageBytes) return failure(403, wireErrors.messageTooLarge(limits.maxMessageBytes));
   const messages = encoded.map(readMessage);
-  if (messages.some(({ messageId }) => messageId.length > limits.maxMessageIdLength)) {
-    throw new ArgumentError(`A MessageId has at most ${limits.maxMessageIdLength} characters.`);
-  }
+  const problem = checkMessages(messages);
+  if (problem !== undefined) return failure(400, problem);
   const outcome = context.namespace.send(queue, messages, context.clock.now());
   if (outcome.kind === 'quotaExceeded') return failure(403, wireErrors.quotaExceeded(outcome.queue));
   context.counters.add(queue.name, 'sends', messages.length);

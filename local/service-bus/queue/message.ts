@@ -12,7 +12,7 @@ export type MessageState = 'active' | 'deferred' | 'scheduled';
 /** One message of one queue. */
 export interface Message {
   readonly sequence: number;
-  /** The sequence number at the point of submission; differs after scheduling and forwarding. */
+  /** The sequence number it had before it was activated or forwarded; 0 if neither has happened. */
   readonly enqueueSequence: number;
   readonly messageId: string;
   /** The encoded message; only its application properties ever change. */

@@ -42,7 +42,7 @@ export class Namespace {
       deadLetter: (queue, message, reason, now) => {
         const changes = [
           textProperty('DeadLetterReason', reason),
-          textProperty('DeadLetterErrorDescription', descriptions[reason]),
+          textProperty('DeadLetterErrorDescription', describe(reason, queue.settings)),
         ];
         this.deadLetter(queue, message, changes, now);
       },
@@ -88,7 +88,8 @@ export class Namespace {
     if (target !== undefined) {
       // The sender's time to live was for the first queue; here it would let the dead letter vanish unread.
       const sent = { raw, messageId: message.messageId, timeToLiveMs: undefined, scheduledFor: undefined };
-      this.#enqueue(target, sent, now, { enqueueSequence: message.enqueueSequence, deadLetterSource: name });
+      const enqueueSequence = message.enqueueSequence || message.sequence;
+      this.#enqueue(target, sent, now, { enqueueSequence, deadLetterSource: name });
       return;
     }
     const deadLetters = this.find(name + deadLetterSuffix);
@@ -97,11 +98,11 @@ export class Namespace {
 
   /** A second copy that no duplicate detection sees; for faults. Answers its sequence number. */
   duplicate(queue: Queue, message: IncomingMessage, now: number): number {
-    return this.#admit(queue, message, now, { deadLetterSource: '' });
+    return this.#admit(queue, message, now, bySender);
   }
 
   #sendOne(queue: Queue, message: IncomingMessage, now: number): number {
-    return this.#enqueue(queue, message, now, { deadLetterSource: '' });
+    return this.#enqueue(queue, message, now, bySender);
   }
 
   #enqueue(queue: Queue, message: IncomingMessage, now: number, origin: Origin): number {
@@ -128,11 +129,11 @@ export class Namespace {
     const sequence = queue.takeSequence();
     const scheduledFor = (message.scheduledFor ?? 0) > now ? (message.scheduledFor ?? 0) : 0;
     const isScheduled = scheduledFor > 0;
-    const enqueueSequence = origin.enqueueSequence ?? sequence;
-    if (!isScheduled && this.#forward(queue, message, now, { ...origin, enqueueSequence })) return sequence;
+    const forwarded = { ...origin, enqueueSequence: origin.enqueueSequence || sequence };
+    if (!isScheduled && this.#forward(queue, message, now, forwarded)) return sequence;
     queue.put({
       sequence,
-      enqueueSequence,
+      enqueueSequence: origin.enqueueSequence,
       messageId: message.messageId,
       raw: message.raw,
       enqueuedAt: now,
@@ -185,12 +186,16 @@ export class Namespace {
 }
 
 interface Origin {
-  readonly enqueueSequence?: number;
+  /** As in a message. */
+  readonly enqueueSequence: number;
   readonly deadLetterSource: string;
   readonly wasScheduled?: boolean;
 }
 
-const descriptions: Readonly<Record<DeadLetterReason, string>> = {
-  MaxDeliveryCountExceeded: 'Message could not be consumed after the maximum number of delivery attempts.',
-  TTLExpiredException: 'The message expired and was dead lettered.',
-};
+const bySender: Origin = { enqueueSequence: 0, deadLetterSource: '' };
+
+function describe(reason: DeadLetterReason, { maxDeliveryCount }: QueueSettings): string {
+  return reason === 'MaxDeliveryCountExceeded'
+    ? `Message could not be consumed after ${maxDeliveryCount} delivery attempts.`
+    : 'The message expired and was dead lettered.';
+}

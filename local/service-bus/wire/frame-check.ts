@@ -5,9 +5,14 @@
 import { DecodeError } from '../errors.js';
 import { checkValue, valueEnd } from './values.js';
 
-const protocolHeaderBytes = 8;
+export const protocolHeaderBytes = 8;
 const frameHeaderBytes = 8;
 const magic = 0x414d5150; // 'AMQP': no frame may be that large.
+
+/** True when a protocol header comes next. */
+export function startsWithHeader(input: Buffer): boolean {
+  return input.length >= protocolHeaderBytes && input.readUInt32BE() === magic;
+}
 
 /** Refuses what rhea must not see among the complete frames at the start of `input`. */
 export function checkFrames(input: Buffer, maxFrameBytes: number): void {
