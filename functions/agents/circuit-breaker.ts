@@ -6,7 +6,7 @@
  * CB1 Only silence of the service as a whole opens the circuit. A call that hangs while others, begun later or at the same
  *     time, are answered says nothing about the service.
  * CB2 At most one call tries a service whose circuit is open, however long it hangs.
- * CB3 A step that has failed before is not the first to try it, lest the same call hang again: its turn comes after the same
+ * CB3 A step that has failed before is not the first to try it, because the same call may hang again: its turn comes after the same
  *     time again.
  */
 import { addMs, msBetween } from '../contracts/timestamp.js';

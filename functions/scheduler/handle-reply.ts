@@ -63,7 +63,7 @@ async function isInventedStep({ orderId, stepId }: AgentReply, store: StateStore
   }
 }
 
-/** The runtime takes events for finished instances without a word, so the record at hand tells which are late. */
+/** The runtime accepts events for finished instances silently, so the remembered record shows which are late. */
 function isKnownLate({ orderId, attempt }: AgentReply, instanceId: string, { store }: ReplyDeps): boolean {
   const record = store.remembered(orderId)?.record;
   if (record === undefined || isEarlierThanAttempt(record, attempt)) return false;

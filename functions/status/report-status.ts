@@ -5,7 +5,7 @@
  * O1 A status is in the outbox from the transition that causes it until it has been sent (T53).
  * O2 The MessageId is derived, so sending twice is harmless.
  * O3 A status queue that is missing, full or forbidden never blocks an order (T55, C24).
- * O4 That is told once an order: by the write that notes it first (C52).
+ * O4 That is reported once per order: by the write that records it first (C52).
  */
 import { createHash } from 'node:crypto';
 import { statusMessageId, statusQueueName } from '../contracts/identifiers.js';

@@ -4,7 +4,7 @@ import type { ProcessState } from '../state/state-record.js';
 import { countPage } from './supervisor-run.js';
 import type { SupervisorDeps, SupervisorRun } from './supervisor-run.js';
 
-/** The one that has waited longest comes first; a few more, lest a document that can't be read hide it. */
+/** The order that has waited longest comes first; several are read, so that one unreadable document does not hide it. */
 const glance = 10;
 
 const waitingStates: readonly ProcessState[] = ['Pending', 'Compensating'];

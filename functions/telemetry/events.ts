@@ -25,7 +25,7 @@ export const eventNames = [
   'reply-late', // a reply nobody waits for
   'agent-replied', // agent: a definite answer
   'agent-silent', // agent: outcome unknown or deadline passed
-  'status-undeliverable', // once an order: the application's queue did not take a status
+  'status-undeliverable', // once per order: the application's queue did not take a status
   'starter-run', // one run of the starter
   'supervisor-run', // one run of the supervisor: its absence is an alert
   'start-overdue', // supervisor: an order has waited for the starter longer than START_BY_MS
