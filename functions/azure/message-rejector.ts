@@ -1,5 +1,5 @@
 import type { MessageRejector, QueueSender } from '../state/ports.js';
-import { plainProperties } from './preserved-message.js';
+import { preservedMessage } from './preserved-message.js';
 
 /** Dead-letter queue of a queue: the broker forwards its dead letters there too, so an operator has one place to look. */
 export function deadLetterQueueName(queue: string): string {
@@ -14,15 +14,8 @@ export function createMessageRejector(sender: QueueSender): MessageRejector {
   return {
     reject: (message, { reason, description }) =>
       sender.send(deadLetterQueueName(message.queue), {
+        ...preservedMessage(message, { DeadLetterReason: reason, DeadLetterErrorDescription: description }),
         messageId: message.messageId,
-        body: message.body,
-        contentType: message.contentType,
-        ...(message.correlationId === undefined ? {} : { correlationId: message.correlationId }),
-        applicationProperties: {
-          ...plainProperties(message),
-          DeadLetterReason: reason,
-          DeadLetterErrorDescription: description,
-        },
       }),
   };
 }

@@ -1,7 +1,23 @@
-import type { ReceivedMessage } from '../state/ports.js';
+import type { OutgoingMessage, ReceivedMessage } from '../state/ports.js';
 
-/** The application properties of a received message that a message can carry when it is sent on. */
-export function plainProperties(message: ReceivedMessage): Record<string, string | number | boolean> {
+type Properties = NonNullable<OutgoingMessage['applicationProperties']>;
+
+/** What a received message keeps when it is sent on: bytes, content type, correlation id and properties, and more of these. */
+export function preservedMessage(
+  message: ReceivedMessage,
+  furtherProperties: Properties,
+): Omit<OutgoingMessage, 'messageId'> {
+  const { body, contentType, correlationId } = message;
+  return {
+    body,
+    contentType,
+    ...(correlationId === undefined ? {} : { correlationId }),
+    applicationProperties: { ...plainProperties(message), ...furtherProperties },
+  };
+}
+
+/** The application properties that a message can carry. */
+function plainProperties(message: ReceivedMessage): Properties {
   const isPlain = (value: unknown): value is string | number | boolean =>
     typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   return Object.fromEntries(

@@ -15,8 +15,9 @@ import { rejection } from '../contracts/rejection.js';
 import type { Rejection } from '../contracts/rejection.js';
 import { addMs } from '../contracts/timestamp.js';
 import { PermanentError, TransientError } from '../state/errors.js';
+import { retryTransient } from '../state/retry.js';
 import type { Clock, MessageRejector, QueueSender, ReceivedMessage, Telemetry } from '../state/ports.js';
-import { plainProperties } from './preserved-message.js';
+import { preservedMessage } from './preserved-message.js';
 
 /** What receiving needs. */
 export interface TriggerDeps {
@@ -53,7 +54,7 @@ const copyIdPrefix = 'redelivery.';
 export async function receive(trigger: Trigger, handler: MessageHandler, deps: TriggerDeps): Promise<void> {
   const message = receivedMessage(trigger);
   try {
-    await handleOrReject(message, () => tryInsideLock(() => handler(message)), deps);
+    await handleOrReject(message, () => retryTransient(() => handler(message), inLockWaitsMs, delay), deps);
   } catch (error) {
     if (!(error instanceof TransientError)) throw error;
     await redeliverLater(message, trigger.context.invocationId, deps); // B3
@@ -90,31 +91,12 @@ async function permanentFaultAsRejection(work: () => Promise<Rejection | undefin
   }
 }
 
-async function tryInsideLock(work: () => Promise<Rejection | undefined>): Promise<Rejection | undefined> {
-  for (const waitMs of inLockWaitsMs) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof TransientError)) throw error;
-      await delay(waitMs);
-    }
-  }
-  return work();
-}
-
 async function redeliverLater(message: ReceivedMessage, invocationId: string, deps: TriggerDeps): Promise<void> {
   const redelivery = message.redelivery + 1;
   const waitMs = Math.min(firstRedeliveryMs * 2 ** message.redelivery, maxRedeliveryMs);
   await deps.sender.send(message.queue, {
+    ...preservedMessage(message, { [redeliveryProperty]: redelivery, [originalIdProperty]: message.messageId }),
     messageId: `${copyIdPrefix}${invocationId}`,
-    body: message.body,
-    contentType: message.contentType,
-    ...(message.correlationId === undefined ? {} : { correlationId: message.correlationId }),
-    applicationProperties: {
-      ...plainProperties(message),
-      [redeliveryProperty]: redelivery,
-      [originalIdProperty]: message.messageId,
-    },
     notBefore: addMs(deps.clock.now(), waitMs),
   });
   deps.telemetry.event('message-redelivered', { queue: message.queue, redelivery });
